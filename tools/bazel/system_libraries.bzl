@@ -1,0 +1,89 @@
+"""The libraries that come from the distribution, as targets of one repository: @system_libs//:hwloc and so on.
+
+Their headers lie where the compiler looks by itself, so no -isystem is passed (-isystem /usr/include would break the
+#include_next of libstdc++). A target whose library isn't installed fails when it is built, naming the package, and the
+targets that don't need it build on.
+"""
+
+# name: (header to probe, package of the distribution, linkopts)
+_LIBRARIES = {
+    "boost_interprocess": (
+        "boost/interprocess/shared_memory_object.hpp",
+        "libboost-dev",
+        ["-lrt", "-pthread"],
+    ),
+    "boost_test": (
+        "boost/test/unit_test.hpp",
+        "libboost-test-dev",
+        ["-lboost_unit_test_framework"],
+    ),
+    "cli11": ("CLI/CLI.hpp", "libcli11-dev", []),
+    "fmt": ("fmt/core.h", "libfmt-dev", ["-lfmt"]),
+    "highway": ("hwy/highway.h", "libhwy-dev", ["-lhwy"]),
+    "hwloc": ("hwloc.h", "libhwloc-dev", ["-lhwloc"]),
+    "nlohmann_json": ("nlohmann/json.hpp", "nlohmann-json3-dev", []),
+}
+
+# Eigen alone lies in a folder of its own, which users don't spell in their includes.
+_EIGEN_FOLDERS = ["/usr/include/eigen3", "/usr/local/include/eigen3"]
+_EIGEN_PROBE = "eigen3/Eigen/Core"
+_EIGEN_PACKAGE = "libeigen3-dev"
+
+_HEAD = """\
+load("@rules_cc//cc:defs.bzl", "cc_library")
+
+package(default_visibility = ["//visibility:public"])
+"""
+
+# The probe is a header of the target, so it is built before anything that includes the library is. It asks the compiler,
+# which knows its own include path, and it is asked again as long as it fails.
+_PROBE = """
+genrule(
+    name = "{name}_installed",
+    outs = ["probe/{name}_installed.h"],
+    cmd = "printf '#if !__has_include(<{header}>)\\n#error\\n#endif\\n' | $(CC) -x c++ -E - >/dev/null 2>&1" +
+          " && touch $@ || {{ echo 'The header <{header}> is missing: run tools/setup," +
+          " or install the package {package}.' >&2; exit 1; }}",
+    toolchains = ["@bazel_tools//tools/cpp:current_cc_toolchain"],
+    visibility = ["//visibility:private"],
+)
+"""
+
+_LIBRARY = """
+cc_library(
+    name = "{name}",
+    hdrs = ["probe/{name}_installed.h"],
+    linkopts = {linkopts},
+)
+"""
+
+_EIGEN = """
+cc_library(
+    name = "eigen",
+    hdrs = ["probe/eigen_installed.h"] + glob(["eigen3/Eigen/**"], allow_empty = True),
+    includes = ["eigen3"],
+)
+"""
+
+def _link_eigen(repository_ctx):
+    for folder in _EIGEN_FOLDERS:
+        if repository_ctx.path(folder).exists:
+            repository_ctx.symlink(folder, "eigen3")
+            return
+
+def _system_library_repository_impl(repository_ctx):
+    parts = [_HEAD]
+    for name, (header, package, linkopts) in _LIBRARIES.items():
+        parts.append(_PROBE.format(name = name, header = header, package = package))
+        parts.append(_LIBRARY.format(name = name, linkopts = repr(linkopts)))
+    _link_eigen(repository_ctx)
+    parts.append(_PROBE.format(name = "eigen", header = _EIGEN_PROBE, package = _EIGEN_PACKAGE))
+    parts.append(_EIGEN)
+    repository_ctx.file("WORKSPACE", "workspace(name = \"{}\")\n".format(repository_ctx.name), executable = False)
+    repository_ctx.file("BUILD", "".join(parts), executable = False)
+
+# local: evaluated again with every server, so that what was installed meanwhile is seen.
+system_library_repository = repository_rule(
+    implementation = _system_library_repository_impl,
+    local = True,
+)
