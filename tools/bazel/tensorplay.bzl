@@ -68,7 +68,7 @@ def tp_cc_test(
       linkopts: added to the project's.
       features: added to the project's.
       local_defines: added to Boost.Test's.
-      **kwargs: every other attribute of cc_test: timeout, tags, args, data, env, flaky, shard_count...
+      **kwargs: every other attribute of cc_test: timeout, tags, args, data, env, flaky...
     """
     cc_test(
         name = name,
