@@ -1,0 +1,40 @@
+// What one call of a collective asks for: the typed methods of ProcessGroup reduce to this.
+#pragma once
+
+#include <tensorplay/distributed/reduce_op.h>
+#include <tensorplay/element.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace tensorplay::distributed {
+
+// The collectives. Part of the segment's binary interface: values are fixed.
+enum class CollectiveKind : std::uint8_t {
+  barrier = 1,
+  all_reduce = 2,
+  reduce = 3,
+  broadcast = 4,
+  all_gather = 5,
+  reduce_scatter = 6,
+  gather = 7,
+  scatter = 8,
+  all_to_all = 9,
+};
+
+// "barrier" ... "all_to_all"; "unknown" for a value that names no collective.
+const char* name(CollectiveKind kind) noexcept;
+
+// One call. `count` is in elements of one rank's block: the whole buffer where there are no blocks.
+// Pointers that the kind doesn't use, on this rank, may be null.
+struct CollectiveCall {
+  CollectiveKind kind = CollectiveKind::barrier;
+  DType dtype = DType::uint8;
+  ReduceOp op = ReduceOp::sum;
+  int root = 0;
+  std::size_t count = 0;
+  const void* source = nullptr;
+  void* destination = nullptr;
+};
+
+}  // namespace tensorplay::distributed

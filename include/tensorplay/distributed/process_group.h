@@ -1,0 +1,214 @@
+// The group of processes that train together, and its collectives.
+//
+// A ProcessGroup is a set of ranks 0 ... size()-1 on one host that share a memory segment. Its
+// collectives are called by all of its ranks, in the same order, with the same element type, count,
+// reduction and root; what differs is found before anything is delivered and thrown as the same
+// CollectiveMismatch on all ranks. Inside a Join context (algorithms/join.h) ranks that have run
+// out of inputs are left out; every collective tells which ranks contributed.
+//
+//     auto group = tensorplay::distributed::init_process_group();
+//     std::vector<float> gradient(1000, 1.0f);
+//     auto who = group.all_reduce(std::span(gradient), ReduceOp::avg);
+//     assert(who.count() == group.size());
+//
+// Visibility. What rank X wrote to its source before the call is what others receive; when rank Y's
+// call (or its Work's wait()) returns, Y may read its destination and reuse its source.
+//
+// Blocking. A blocking collective returns when this rank's part is done; all ranks have arrived by
+// then, so each collective is also a barrier. Every wait ends: by its deadline (Timeout), because a
+// rank has gone (PeerFailure), or because ranks disagree (CollectiveMismatch). After one of these the group
+// can't be used any more, and says so at each further call.
+//
+// Buffers. A count may be 0, and any count up to 2^33 elements is allowed. Destination and source of one
+// call must be the same span, as the method says, or not overlap.
+//
+// Threads. One thread at a time uses the groups of a process; two at once in one group is told by
+// InvalidArgument. After fork() the child can't use its parent's groups.
+#pragma once
+
+#include <tensorplay/distributed/collective_call.h>
+#include <tensorplay/distributed/contributors.h>
+#include <tensorplay/distributed/process_group_options.h>
+#include <tensorplay/distributed/reduce_op.h>
+#include <tensorplay/distributed/work.h>
+#include <tensorplay/element.h>
+#include <tensorplay/error.h>
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <type_traits>
+
+namespace tensorplay::distributed {
+
+class GroupEngine;  // what a ProcessGroup refers to; known to the library only
+
+// The handle of a group. Copyable; copies refer to the same group. The group ends, for this rank,
+// with its last handle: peers that wait for this rank from then on get a PeerFailure.
+class ProcessGroup {
+ public:
+  explicit ProcessGroup(std::shared_ptr<GroupEngine> engine) noexcept
+      : engine_(std::move(engine)) {}
+
+  int rank() const noexcept;  // of this process in this group: 0 ... size()-1
+  int size() const noexcept;  // of the group, joined ranks included
+
+  // values := op over the contributors' values, element by element, on every rank. In place.
+  template <Element T>
+  Contributors all_reduce(std::span<T> values, ReduceOp op = ReduceOp::sum) {
+    return all_reduce_async(values, op).wait();
+  }
+  template <Element T>
+  Work all_reduce_async(std::span<T> values, ReduceOp op = ReduceOp::sum) {
+    return start({CollectiveKind::all_reduce, dtype_of<T>(), op, 0, values.size(), values.data(),
+                  values.data()});
+  }
+
+  // On `root`, values := op over the contributors' values. Elsewhere values stay as they are.
+  template <Element T>
+  Contributors reduce(std::span<T> values, int root, ReduceOp op = ReduceOp::sum) {
+    return reduce_async(values, root, op).wait();
+  }
+  template <Element T>
+  Work reduce_async(std::span<T> values, int root, ReduceOp op = ReduceOp::sum) {
+    return start({CollectiveKind::reduce, dtype_of<T>(), op, root, values.size(), values.data(),
+                  values.data()});
+  }
+
+  // values := root's values, on every rank. If the root has joined: InvalidArgument on all ranks.
+  template <Element T>
+  Contributors broadcast(std::span<T> values, int root) {
+    return broadcast_async(values, root).wait();
+  }
+  template <Element T>
+  Work broadcast_async(std::span<T> values, int root) {
+    return start({CollectiveKind::broadcast, dtype_of<T>(), ReduceOp::sum, root, values.size(),
+                  values.data(), values.data()});
+  }
+
+  // destination[r * n, (r + 1) * n) := rank r's source, on every rank, n = source.size();
+  // destination.size() == size() * n. Blocks of absent ranks are zero. `source` may be this rank's
+  // block of `destination`.
+  template <Element T>
+  Contributors all_gather(std::span<const std::type_identity_t<T>> source, std::span<T> destination) {
+    return all_gather_async(source, destination).wait();
+  }
+  template <Element T>
+  Work all_gather_async(std::span<const std::type_identity_t<T>> source, std::span<T> destination) {
+    expect_blocks("all_gather", "destination", destination.size(), source.size());
+    return start({CollectiveKind::all_gather, dtype_of<T>(), ReduceOp::sum, 0, source.size(), source.data(),
+                  destination.data()});
+  }
+
+  // destination := op over the contributors' source[rank() * n, (rank() + 1) * n),
+  // n = destination.size(); source.size() == size() * n. `destination` may be this rank's block of
+  // `source`.
+  template <Element T>
+  Contributors reduce_scatter(std::span<const std::type_identity_t<T>> source, std::span<T> destination,
+                              ReduceOp op = ReduceOp::sum) {
+    return reduce_scatter_async(source, destination, op).wait();
+  }
+  template <Element T>
+  Work reduce_scatter_async(std::span<const std::type_identity_t<T>> source, std::span<T> destination,
+                            ReduceOp op = ReduceOp::sum) {
+    expect_blocks("reduce_scatter", "source", source.size(), destination.size());
+    return start({CollectiveKind::reduce_scatter, dtype_of<T>(), op, 0, destination.size(), source.data(),
+                  destination.data()});
+  }
+
+  // As all_gather, on `root` only; elsewhere `destination` is ignored and may be empty.
+  template <Element T>
+  Contributors gather(std::span<const std::type_identity_t<T>> source, std::span<T> destination, int root) {
+    return gather_async(source, destination, root).wait();
+  }
+  template <Element T>
+  Work gather_async(std::span<const std::type_identity_t<T>> source, std::span<T> destination, int root) {
+    if (rank() == root) {
+      expect_blocks("gather", "destination", destination.size(), source.size());
+    }
+    return start({CollectiveKind::gather, dtype_of<T>(), ReduceOp::sum, root, source.size(), source.data(),
+                  destination.data()});
+  }
+
+  // destination := root's source[rank() * n, (rank() + 1) * n), n = destination.size(). `source`
+  // counts on `root` only and has size() * n elements there. If the root has joined:
+  // InvalidArgument on all ranks.
+  template <Element T>
+  Contributors scatter(std::span<const std::type_identity_t<T>> source, std::span<T> destination, int root) {
+    return scatter_async(source, destination, root).wait();
+  }
+  template <Element T>
+  Work scatter_async(std::span<const std::type_identity_t<T>> source, std::span<T> destination, int root) {
+    if (rank() == root) {
+      expect_blocks("scatter", "source", source.size(), destination.size());
+    }
+    return start({CollectiveKind::scatter, dtype_of<T>(), ReduceOp::sum, root, destination.size(),
+                  source.data(), destination.data()});
+  }
+
+  // destination[r * n, (r + 1) * n) := rank r's source[rank() * n, (rank() + 1) * n);
+  // both have size() * n elements and don't overlap. Blocks of absent ranks are zero.
+  template <Element T>
+  Contributors all_to_all(std::span<const std::type_identity_t<T>> source, std::span<T> destination) {
+    return all_to_all_async(source, destination).wait();
+  }
+  template <Element T>
+  Work all_to_all_async(std::span<const std::type_identity_t<T>> source, std::span<T> destination) {
+    const std::size_t count = blocks_of("all_to_all", source.size(), destination.size());
+    return start({CollectiveKind::all_to_all, dtype_of<T>(), ReduceOp::sum, 0, count, source.data(),
+                  destination.data()});
+  }
+
+  // Returns when all ranks have called it.
+  Contributors barrier() { return barrier_async().wait(); }
+  Work barrier_async() {
+    return start({CollectiveKind::barrier, DType::uint8, ReduceOp::sum, 0, 0, nullptr, nullptr});
+  }
+
+  // Collective: divides the group. The ranks that pass the same `color` form a new group, ordered
+  // by `key`, then by their rank here. Throws SegmentError when no further group fits into the
+  // segment (at most 64 at a time). Not to be called while some ranks have joined.
+  ProcessGroup split(int color, int key);
+
+  // `count` elements of shared memory, 64-byte aligned, zero at first. Collectives whose buffers
+  // all lie in such memory copy nothing in. Not collective. The memory belongs to this process's job
+  // and lives until deallocate() or the job's last group ends. Throws SegmentError with the bytes
+  // wanted, the bytes free and the remedy, and never raises a signal later.
+  template <Element T>
+  std::span<T> allocate(std::size_t count) {
+    return {static_cast<T*>(allocate_bytes(count, sizeof(T))), count};
+  }
+  template <Element T>
+  void deallocate(std::span<T> memory) {
+    deallocate_bytes(memory.data());
+  }
+
+  // The longest a wait of this group lasts.
+  std::chrono::milliseconds timeout() const noexcept;
+
+  // Whether two handles refer to the same group.
+  friend bool operator==(const ProcessGroup& a, const ProcessGroup& b) noexcept {
+    return a.engine_ == b.engine_;
+  }
+
+  // For the layers of this library that stand on the group.
+  GroupEngine& engine() const noexcept { return *engine_; }
+
+ private:
+  Work start(const CollectiveCall& call);
+  void expect_blocks(const char* operation, const char* buffer, std::size_t have,
+                     std::size_t block) const;
+  std::size_t blocks_of(const char* operation, std::size_t source, std::size_t destination) const;
+  void* allocate_bytes(std::size_t count, std::size_t element_bytes);
+  void deallocate_bytes(void* memory);
+
+  std::shared_ptr<GroupEngine> engine_;
+};
+
+// The group of all ranks of the job that the options name. Collective: returns when all ranks have
+// attached; from then on nothing of the job is left in the file system. Throws InvalidArgument for
+// options that can't be right, Timeout naming the ranks that didn't come, SegmentError.
+ProcessGroup init_process_group(ProcessGroupOptions options = from_environment());
+
+}  // namespace tensorplay::distributed

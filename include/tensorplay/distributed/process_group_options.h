@@ -1,0 +1,39 @@
+// How a process finds its group.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+
+namespace tensorplay::distributed {
+
+// Who this process is, and which job it belongs to. All ranks of a job pass the same `world_size`
+// and `job_name`; the other fields are each rank's own.
+struct ProcessGroupOptions {
+  // Behaviour.
+  int rank = -1;        // this process: 0 ... world_size - 1
+  int world_size = 0;   // processes of the job: 1 ... kRankCountMax
+  // What the ranks of one job share and no other job of this user has. Letters, digits, '.', '_'
+  // and '-', at most 128 of them. Ranks that were forked by multiprocessing::spawn need none.
+  std::string job_name;
+  // How long any wait may last before it becomes a Timeout. Also the time within which all ranks
+  // must have started.
+  std::chrono::milliseconds timeout{std::chrono::minutes{5}};
+
+  // Performance.
+  // Address space for allocate(), per rank. Reserved, not used: memory is taken as it is allocated.
+  std::size_t arena_bytes = std::size_t{1} << 30;
+};
+
+// The options that the environment tells: which rank this is, of how many, in which job. The first
+// of these that is set decides:
+//   TENSORPLAY_JOB + RANK, WORLD_SIZE            tprun
+//   RANK, WORLD_SIZE (+ TORCHELASTIC_RUN_ID, MASTER_ADDR, MASTER_PORT)   torchrun, or set by hand
+//   OMPI_COMM_WORLD_RANK, OMPI_COMM_WORLD_SIZE   Open MPI's mpirun
+//   PMI_RANK, PMI_SIZE                           MPICH's and Intel's mpiexec
+//   SLURM_PROCID, SLURM_NTASKS                   srun
+// TENSORPLAY_TIMEOUT_S sets the time-out, in seconds. A job that spans several hosts is refused.
+// Throws InvalidArgument naming the variable, its value, and what would be right.
+ProcessGroupOptions from_environment();
+
+}  // namespace tensorplay::distributed

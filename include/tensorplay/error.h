@@ -1,0 +1,76 @@
+// The errors of the library: one base, one class for each thing a caller can do about it.
+//
+// Every message says what happened, to which rank, in which operation, and what to do. Messages
+// that concern a whole group are the same text on all of its ranks.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace tensorplay {
+
+// The base of everything this library throws. Catch it to end a program with one line and exit
+// code 2; catch one of the classes below to act.
+class Error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// The caller passed something that can't work: a root outside the group, a bitwise reduction of
+// floating-point values, buffers that overlap, a missing environment variable. Nothing was sent;
+// the group is as it was.
+class InvalidArgument : public Error {
+ public:
+  using Error::Error;
+};
+
+// A Join context with `throw_on_early_termination` found a rank without inputs. Thrown by all
+// ranks in the same iteration; the group is whole afterwards.
+class EarlyTermination : public Error {
+ public:
+  using Error::Error;
+};
+
+// Another rank of the group is gone. The group can't be used any more.
+class PeerFailure : public Error {
+ public:
+  enum class Cause {
+    raised,  // an exception left the rank's join context or the life of its process group
+    exited,  // the rank gave up its process group, or its process ended, without joining
+    killed,  // the rank's process was ended by a signal
+  };
+
+  PeerFailure(int rank, Cause cause, const std::string& message)
+      : Error(message), rank_(rank), cause_(cause) {}
+
+  // The rank that failed, as numbered in the group that reports it.
+  int rank() const noexcept { return rank_; }
+  Cause cause() const noexcept { return cause_; }
+
+ private:
+  int rank_;
+  Cause cause_;
+};
+
+// The ranks of a group called different collectives, or the same one with another element type,
+// count, reduction or root; or their Join contexts differ. The group can't be used any more.
+class CollectiveMismatch : public Error {
+ public:
+  using Error::Error;
+};
+
+// A wait reached its deadline. The message tells for each rank that was waited for whether it is
+// dead, stopped or still busy elsewhere. The group can't be used any more.
+class Timeout : public Error {
+ public:
+  using Error::Error;
+};
+
+// The shared memory could not be made, reserved or attached, or what was found under its name is
+// not a segment of this library.
+class SegmentError : public Error {
+ public:
+  using Error::Error;
+};
+
+}  // namespace tensorplay
