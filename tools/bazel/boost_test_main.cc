@@ -1,4 +1,5 @@
-// main() of every test program: Boost.Test's own, with the project's defaults put before the arguments given.
+// main() of every test program: Boost.Test's own, with the project's defaults put before the
+// arguments given.
 
 #include <boost/test/unit_test.hpp>
 #include <cstdlib>
@@ -14,8 +15,8 @@ bool name_module() {
   return true;
 }
 
-// The log for people goes to stdout and names each case as it starts, so that a crash tells where. Bazel's test.xml
-// ($XML_OUTPUT_FILE) gets one entry per case, with the assertions that failed.
+// The log for people goes to stdout and names each case as it starts, so that a crash tells where.
+// Bazel's test.xml ($XML_OUTPUT_FILE) gets one entry per case, with the assertions that failed.
 std::string loggers() {
   std::string value = "--logger=HRF,test_suite,stdout";
   if (const char* xml = std::getenv("XML_OUTPUT_FILE"); xml != nullptr && *xml != '\0') {
@@ -28,8 +29,8 @@ std::string loggers() {
 }  // namespace
 
 int main(int argc, char* argv[]) {
-  // Tests fork children that die on purpose, and sanitizers have signal handlers of their own: Boost.Test must neither
-  // take a dead child for a failure nor catch the signal of a crash.
+  // Tests fork children that die on purpose, and sanitizers have signal handlers of their own:
+  // Boost.Test must neither take a dead child for a failure nor catch the signal of a crash.
   std::string catch_no_signals = "--catch_system_errors=no";
   std::string log_to_both = loggers();
   std::vector<char*> arguments{argv[0], catch_no_signals.data(), log_to_both.data()};

@@ -1,32 +1,32 @@
 """The external repositories of TensorPlay.
 
-Our own WORKSPACE and the WORKSPACE of a project that uses the library call the same macro, so nothing here may depend on
-which of the two is the main workspace. Debian's folders are used where they exist; elsewhere a pinned download is.
+Our own WORKSPACE and the WORKSPACE of a project that uses the library call the same macro, so
+nothing here may depend on which of the two is the main workspace. Debian's folders are used where
+they exist; elsewhere a pinned download is.
 """
 
 load("//tools/bazel:system_libraries.bzl", "system_library_repository")
 
+_HOSTS = ["mirror.bazel.build/github.com/", "github.com/"]
+
 _RULES_CC_FOLDER = "/usr/share/bazel/rules/cc"
-_RULES_CC_URLS = [
-    "https://mirror.bazel.build/github.com/bazelbuild/rules_cc/releases/download/0.0.9/rules_cc-0.0.9.tar.gz",
-    "https://github.com/bazelbuild/rules_cc/releases/download/0.0.9/rules_cc-0.0.9.tar.gz",
-]
+_RULES_CC_ARCHIVE = "bazelbuild/rules_cc/releases/download/0.0.9/rules_cc-0.0.9.tar.gz"
 _RULES_CC_SHA256 = "2037875b9a4456dce4a79d112a8ae885bbc4aad968e6587dca6e64f3a0900cdf"
 _RULES_CC_PREFIX = "rules_cc-0.0.9"
 
 _RULES_JAVA_FOLDER = "/usr/share/bazel/rules/java"
-_RULES_JAVA_URLS = [
-    "https://mirror.bazel.build/github.com/bazelbuild/rules_java/releases/download/6.3.0/rules_java-6.3.0.tar.gz",
-    "https://github.com/bazelbuild/rules_java/releases/download/6.3.0/rules_java-6.3.0.tar.gz",
-]
+_RULES_JAVA_ARCHIVE = "bazelbuild/rules_java/releases/download/6.3.0/rules_java-6.3.0.tar.gz"
 _RULES_JAVA_SHA256 = "29ba147c583aaf5d211686029842c5278e12aaea86f66bd4a9eb5e525b7f2701"
 
-# Both files name a function of @bazel_tools that Bazel 4 doesn't have. What it returns is written out instead, which
-# every later Bazel takes as well.
+# Both files name a function of @bazel_tools that Bazel 4 doesn't have. What it returns is written
+# out instead, which every later Bazel takes as well.
 _USERS_OF_USE_CPP_TOOLCHAIN = [
     "cc/private/rules_impl/cc_flags_supplier.bzl",
     "cc/private/rules_impl/compiler_flag.bzl",
 ]
+
+def _urls(archive):
+    return ["https://" + host + archive for host in _HOSTS]
 
 def _link_tree(repository_ctx, folder):
     for entry in repository_ctx.path(folder).readdir():
@@ -40,7 +40,8 @@ def _write_out_cpp_toolchain(repository_ctx, path):
     repository_ctx.file(path, text, executable = False)
 
 def _copy_tree(repository_ctx, folder):
-    # A copy rather than links: files in it are rewritten, and the distribution's own must stay as they are.
+    # A copy rather than links: files in it are rewritten, and the distribution's own must stay as
+    # they are.
     copied = repository_ctx.execute(["cp", "-R", folder + "/.", "."])
     if copied.return_code != 0:
         fail("Can't copy {}: {}".format(folder, copied.stderr))
@@ -50,7 +51,7 @@ def _rules_cc_repository_impl(repository_ctx):
         _copy_tree(repository_ctx, _RULES_CC_FOLDER)
     else:
         repository_ctx.download_and_extract(
-            url = _RULES_CC_URLS,
+            url = _urls(_RULES_CC_ARCHIVE),
             sha256 = _RULES_CC_SHA256,
             stripPrefix = _RULES_CC_PREFIX,
         )
@@ -63,12 +64,15 @@ def _rules_java_repository_impl(repository_ctx):
     if repository_ctx.path(_RULES_JAVA_FOLDER).exists:
         _link_tree(repository_ctx, _RULES_JAVA_FOLDER)
     else:
-        repository_ctx.download_and_extract(url = _RULES_JAVA_URLS, sha256 = _RULES_JAVA_SHA256)
+        repository_ctx.download_and_extract(
+            url = _urls(_RULES_JAVA_ARCHIVE),
+            sha256 = _RULES_JAVA_SHA256,
+        )
 
 _rules_java_repository = repository_rule(implementation = _rules_java_repository_impl)
 
 def _coverage_stub_repository_impl(repository_ctx):
-    repository_ctx.file("WORKSPACE", "workspace(name = \"remote_coverage_tools\")\n", executable = False)
+    repository_ctx.file("WORKSPACE", "", executable = False)
     repository_ctx.file("BUILD", """\
 filegroup(
     name = "coverage_report_generator",
@@ -83,15 +87,15 @@ def _is_distribution_bazel():
     return not getattr(native, "bazel_version", "")
 
 def tensorplay_repositories():
-    """Declares what TensorPlay's BUILD files refer to, save what the calling WORKSPACE has declared already."""
+    """Declares what our BUILD files refer to, save what the calling WORKSPACE has declared."""
     declared = native.existing_rules()
     if "rules_cc" not in declared:
         _rules_cc_repository(name = "rules_cc")
     if "system_libs" not in declared:
         system_library_repository(name = "system_libs")
 
-    # Every test asks for these two, C++ or not. A released Bazel knows the versions that it wants and fetches them; a
-    # distribution's Bazel must do without the network.
+    # Every test asks for these two, C++ or not. A released Bazel knows the versions that it wants
+    # and fetches them; a distribution's Bazel must do without the network.
     if _is_distribution_bazel():
         if "rules_java" not in declared:
             _rules_java_repository(name = "rules_java")

@@ -1,8 +1,8 @@
-"""The libraries that come from the distribution, as targets of one repository: @system_libs//:hwloc and so on.
+"""The distribution's libraries as targets of one repository: @system_libs//:hwloc and so on.
 
-Their headers lie where the compiler looks by itself, so no -isystem is passed (-isystem /usr/include would break the
-#include_next of libstdc++). A target whose library isn't installed fails when it is built, naming the package, and the
-targets that don't need it build on.
+Their headers lie where the compiler looks by itself, so no -isystem is passed (-isystem
+/usr/include would break the #include_next of libstdc++). A target whose library isn't installed
+fails when it is built, naming the package, and the targets that don't need it build on.
 """
 
 # name: (header to probe, package of the distribution, linkopts)
@@ -35,14 +35,15 @@ load("@rules_cc//cc:defs.bzl", "cc_library")
 package(default_visibility = ["//visibility:public"])
 """
 
-# The probe is a header of the target, so it is built before anything that includes the library is. It asks the compiler,
-# which knows its own include path, and it is asked again as long as it fails.
+# The probe is a header of the target, so it is built before anything that includes the library is.
+# It asks the compiler, which knows its own include path, and it is asked again as long as it fails.
 _PROBE = """
 genrule(
     name = "{name}_installed",
     outs = ["probe/{name}_installed.h"],
-    cmd = "printf '#if !__has_include(<{header}>)\\n#error\\n#endif\\n' | $(CC) -x c++ -E - >/dev/null 2>&1" +
-          " && touch $@ || {{ echo 'The header <{header}> is missing: run tools/setup," +
+    cmd = "printf '#if !__has_include(<{header}>)\\n#error\\n#endif\\n'" +
+          " | $(CC) -x c++ -E - >/dev/null 2>&1 && touch $@" +
+          " || {{ echo 'The header <{header}> is missing: run tools/setup," +
           " or install the package {package}.' >&2; exit 1; }}",
     toolchains = ["@bazel_tools//tools/cpp:current_cc_toolchain"],
     visibility = ["//visibility:private"],
@@ -79,7 +80,7 @@ def _system_library_repository_impl(repository_ctx):
     _link_eigen(repository_ctx)
     parts.append(_PROBE.format(name = "eigen", header = _EIGEN_PROBE, package = _EIGEN_PACKAGE))
     parts.append(_EIGEN)
-    repository_ctx.file("WORKSPACE", "workspace(name = \"{}\")\n".format(repository_ctx.name), executable = False)
+    repository_ctx.file("WORKSPACE", "", executable = False)
     repository_ctx.file("BUILD", "".join(parts), executable = False)
 
 # local: evaluated again with every server, so that what was installed meanwhile is seen.

@@ -5,8 +5,8 @@ Every C++ target of the project is one of these macros, so that a change of flag
 
 load("@rules_cc//cc:defs.bzl", "cc_binary", "cc_library", "cc_test")
 
-# Kept by gcc 12 and clang 14 alike. Warnings become errors only with --config=ci: a newer compiler of somebody who
-# merely uses the library must not break the build.
+# Kept by gcc 12 and clang 14 alike. Warnings become errors only with --config=ci: a newer compiler
+# of somebody who merely uses the library must not break the build.
 _COPTS = [
     "-std=c++20",
     "-Wall",
@@ -15,7 +15,8 @@ _COPTS = [
     "-Wshadow",
     "-Wnon-virtual-dtor",
     "-Woverloaded-virtual",
-    # Assertions stay on in optimised builds: a wrong word in shared memory must stop the rank that wrote it.
+    # Assertions stay on in optimised builds: a wrong word in shared memory must stop the rank that
+    # wrote it.
     "-UNDEBUG",
 ]
 
@@ -25,7 +26,7 @@ _LINKOPTS = ["-pthread"]
 _FEATURES = ["layering_check"]
 
 def tp_cc_library(name, copts = [], linkopts = [], features = [], **kwargs):
-    """A library. Takes every attribute of cc_library; copts, linkopts and features are added to the project's."""
+    """A cc_library with the project's flags; copts, linkopts and features are added to them."""
     cc_library(
         name = name,
         copts = _COPTS + copts,
@@ -35,7 +36,7 @@ def tp_cc_library(name, copts = [], linkopts = [], features = [], **kwargs):
     )
 
 def tp_cc_binary(name, copts = [], linkopts = [], features = [], **kwargs):
-    """A program. Takes every attribute of cc_binary; copts, linkopts and features are added to the project's."""
+    """A cc_binary with the project's flags; copts, linkopts and features are added to them."""
     cc_binary(
         name = name,
         copts = _COPTS + copts,
@@ -56,8 +57,9 @@ def tp_cc_test(
         **kwargs):
     """A Boost.Test program.
 
-    Its sources include <boost/test/unit_test.hpp> and write suites and cases; main() and the name of the module come
-    from here, whatever the number of sources. Results reach Bazel's test.xml case by case.
+    Its sources include <boost/test/unit_test.hpp> and write suites and cases; main() and the name
+    of the module come from here, whatever the number of sources. Results reach Bazel's test.xml
+    case by case.
 
     Args:
       name: of the target, and of the test module.
@@ -78,7 +80,8 @@ def tp_cc_test(
         linkopts = _LINKOPTS + linkopts,
         features = _FEATURES + features,
         local_defines = ["BOOST_TEST_DYN_LINK"] + local_defines,
-        # The same objects serve tests and programs; a shared library per target would compile everything twice.
+        # The same objects serve tests and programs; a shared library per target would compile
+        # everything twice.
         linkstatic = True,
         deps = deps + [
             str(Label("//tools/bazel:boost_test_main")),
