@@ -34,6 +34,8 @@ def _link_tree(repository_ctx, folder):
 
 def _write_out_cpp_toolchain(repository_ctx, path):
     text = repository_ctx.read(path)
+    if "use_cpp_toolchain" not in text:
+        return
     text = text.replace(", \"use_cpp_toolchain\"", "")
     text = text.replace("use_cpp_toolchain()", "[\"@bazel_tools//tools/cpp:toolchain_type\"]")
     repository_ctx.delete(path)
