@@ -2,8 +2,10 @@
 #pragma once
 
 #include <tensorplay/optim/optimizer.h>
+#include <tensorplay/optim/step_count.h>
 
-#include <cstdint>
+#include <span>
+#include <utility>
 #include <vector>
 
 namespace tensorplay::optim {
@@ -23,6 +25,8 @@ class Adam : public Optimizer {
   // Throws InvalidArgument for a value out of its range or tensors of unequal length.
   Adam(std::vector<Tensor> tensors, AdamOptions options);
   void step() override;
+  // The first and the second moment of each tensor in turn, then the number of steps.
+  std::vector<std::span<float>> state() override;
   void set_learning_rate(double learning_rate) override;
   double learning_rate() const noexcept override { return options_.learning_rate; }
 
@@ -35,15 +39,19 @@ class Adam : public Optimizer {
     std::vector<float> first;
     std::vector<float> second;
   };
+  struct Scale;  // what one step multiplies by
+  void step_tensor(const Tensor& tensor, Moments& moments, const Scale& scale) const;
+
   std::vector<Tensor> tensors_;
   AdamOptions options_;
   Decay decay_;
   std::vector<Moments> moments_;  // one per tensor
-  std::int64_t steps_ = 0;
+  StepCount steps_;
 };
 
 // Loshchilov and Hutter, "Decoupled weight decay regularization" (2019): the decay shrinks the
-// value itself by learning_rate * weight_decay. As torch.optim.AdamW.
+// value itself by learning_rate * weight_decay. As torch.optim.AdamW, but for the default: no decay
+// unless asked for.
 class AdamW : public Adam {
  public:
   AdamW(std::vector<Tensor> tensors, AdamOptions options)

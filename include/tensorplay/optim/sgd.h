@@ -2,7 +2,9 @@
 #pragma once
 
 #include <tensorplay/optim/optimizer.h>
+#include <tensorplay/optim/step_count.h>
 
+#include <span>
 #include <vector>
 
 namespace tensorplay::optim {
@@ -23,13 +25,18 @@ class SGD : public Optimizer {
   // Throws InvalidArgument for a value out of its range or tensors of unequal length.
   SGD(std::vector<Tensor> tensors, SGDOptions options);
   void step() override;
+  // One velocity per tensor (none without momentum), then the number of steps.
+  std::vector<std::span<float>> state() override;
   void set_learning_rate(double learning_rate) override;
   double learning_rate() const noexcept override { return options_.learning_rate; }
 
  private:
+  void step_tensor(const Tensor& tensor, std::span<float> velocity, bool first) const;
+
   std::vector<Tensor> tensors_;
   SGDOptions options_;
-  std::vector<std::vector<float>> velocities_;  // one per tensor; empty before the first step
+  std::vector<std::vector<float>> velocities_;  // one per tensor; empty without momentum
+  StepCount steps_;
 };
 
 }  // namespace tensorplay::optim
