@@ -15,25 +15,26 @@ bool name_module() {
   return true;
 }
 
-// The log for people goes to stdout and names each case as it starts, so that a crash tells where.
-// Bazel's test.xml ($XML_OUTPUT_FILE) gets one entry per case, with the assertions that failed.
-std::string loggers() {
-  std::string value = "--logger=HRF,test_suite,stdout";
+std::vector<std::string> defaults() {
+  // Tests fork children that die on purpose, and sanitizers have signal handlers of their own:
+  // Boost.Test must neither take a dead child for a failure nor catch the signal of a crash.
+  std::vector<std::string> arguments{"--catch_system_errors=no"};
+  // Under Bazel the log on stdout names each case as it starts, so that a crash tells where, and
+  // the results go to the file that Bazel asks for, case by case with the assertions that failed.
   if (const char* xml = std::getenv("XML_OUTPUT_FILE"); xml != nullptr && *xml != '\0') {
-    value += ":JUNIT,message,";
-    value += xml;
+    arguments.push_back(std::string("--logger=HRF,test_suite,stdout:JUNIT,message,") + xml);
+    // The file is this program's alone: a test program that this one starts must not write to it.
+    unsetenv("XML_OUTPUT_FILE");
   }
-  return value;
+  return arguments;
 }
 
 }  // namespace
 
 int main(int argc, char* argv[]) {
-  // Tests fork children that die on purpose, and sanitizers have signal handlers of their own:
-  // Boost.Test must neither take a dead child for a failure nor catch the signal of a crash.
-  std::string catch_no_signals = "--catch_system_errors=no";
-  std::string log_to_both = loggers();
-  std::vector<char*> arguments{argv[0], catch_no_signals.data(), log_to_both.data()};
+  std::vector<std::string> added = defaults();
+  std::vector<char*> arguments{argv[0]};
+  for (std::string& argument : added) arguments.push_back(argument.data());
   arguments.insert(arguments.end(), argv + 1, argv + argc);
   const int count = static_cast<int>(arguments.size());
   arguments.push_back(nullptr);
