@@ -1,0 +1,261 @@
+// The binary interface: what lies where in the shared segment.
+//
+//   offset 0       header_bytes                      arenas_offset                          size
+//   +--------------+-----------------+---------------+----------+----------+-----+----------+
+//   | Segment-     | RankBlock       | group slots   | arena of | arena of | ... | arena of |
+//   | Header       | x world_size    | x kGroup-     | rank 0   | rank 1   |     | last rank|
+//   |              |                 |   CountMax    |          |          |     |          |
+//   +--------------+-----------------+---------------+----------+----------+-----+----------+
+//                                    |
+//         one group slot:            +-------------+----------------------+-------------------+
+//                                    | GroupHeader | MemberBlock          | staging           |
+//                                    |             | x world_size         | x world_size      |
+//                                    +-------------+----------------------+-------------------+
+//
+// The segment is sparse: each part begins on a page of its own and takes memory only when a rank
+// reserves it. Fresh memory is zero, and zero is the initial state of everything below.
+//
+// Every word has ONE writer, named beside it, or is changed by atomic read-modify-write only. Words
+// that different ranks write never share a pair of cache lines. No pointers: processes map the
+// segment at different addresses. The orders of the accesses are in lib/sync, one named operation
+// each; what is read from here is checked before it is used.
+#pragma once
+
+#include "lib/base/cache_line.h"
+
+#include <tensorplay/distributed/collective_call.h>
+#include <tensorplay/distributed/contributors.h>
+
+#include <pthread.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+namespace tensorplay::shm {
+
+// --- Limits, part of the interface
+// -----------------------------------------------------------------
+
+// "TNSRPLAY" in the order of the bytes: tells our segments from other people's files.
+inline constexpr std::uint64_t kMagic = 0x59414c5052534e54;
+inline constexpr std::uint32_t kLayoutVersion = 1;  // bump on any change in this file
+
+using distributed::kRankCountMax;
+inline constexpr int kGroupCountMax =
+    64;  // as many as there are bits in SegmentHeader::group_slots
+
+// The unit in which memory is taken and given back.
+inline constexpr std::size_t kPageBytes = 4096;
+
+// Operations of one group that a rank may have posted and not completed.
+inline constexpr std::uint64_t kOperationsInFlight = 8;
+// Arrival lines and post slots per member. Twice the above: whoever posts operation n has completed
+// n - kOperationsInFlight, so all ranks had posted that one, so all had completed
+// n - 2 * kOperationsInFlight: nobody reads that slot any more.
+inline constexpr std::uint64_t kOperationSlots = 2 * kOperationsInFlight;
+
+inline constexpr std::size_t kInlineBytes = 32;        // payload inside the arrival line
+inline constexpr std::size_t kPostBytes = 8 * 1024;    // payload of one post slot
+inline constexpr std::size_t kChunkBytes = 64 * 1024;  // one staging buffer: stays in L2
+inline constexpr std::size_t kStagingBuffers = 4;      // chunks of one rank under way
+
+// Progress words hold operation << kRoundBits | rounds done, so that they only ever grow.
+inline constexpr int kRoundBits = 20;
+
+// --- Per rank of the job
+// ---------------------------------------------------------------------------
+
+enum class LifeState : std::uint32_t {
+  absent = 0,    // nobody has taken this place yet
+  claiming = 1,  // somebody is taking it
+  attached = 2,  // the rank is in the job
+  left = 3,      // the rank gave up its last group in good order
+  raised = 4,    // the rank gave up its last group while an exception was on its way
+};
+
+// Whether a rank lives. The robust mutex is locked as long as its rank is in the job; when the
+// rank's thread ends, for whatever reason, the kernel marks the mutex's word, which peers read by a
+// plain load.
+struct Life {
+  std::atomic<LifeState> state;    // writer: the rank (claiming: by compare-exchange)
+  std::atomic<std::uint32_t> end;  // writer: the rank's parent. 0, or 1 + PeerFailure::Cause
+  std::int32_t pid;                // written before `attached`, then constant
+  std::int32_t reserved;
+  std::uint64_t pid_namespace;     // inode of the PID namespace in which `pid` counts
+  std::uint64_t start_time;        // of the process, in clock ticks since boot: tells pids apart
+  pthread_mutex_t mutex;           // robust, process-shared; held by the rank
+  std::array<char, 256> end_text;  // written before `end`, then constant; ends in '\0'
+};
+
+// Where a rank sleeps. A sleeper writes whom it waits for, then looks once more, then sleeps on
+// `rings`; whoever publishes something rings those who wait for it.
+struct Doorbell {
+  std::atomic<std::uint32_t> rings;         // futex word; grows by one for each ring. writer: any
+  std::atomic<std::uint32_t> sleeping_for;  // writer: the rank. 0: awake; 1 + world rank; or these:
+};
+inline constexpr std::uint32_t kAnyRank = 0xffffffff;    // whatever any rank publishes
+inline constexpr std::uint32_t kAllJoined = 0xfffffffe;  // only that ranks join, or fail
+
+struct RankBlock {
+  alignas(kSeparationBytes) Doorbell doorbell;
+  alignas(kSeparationBytes) Life life;
+};
+
+// --- Per job
+// ---------------------------------------------------------------------------------------
+
+enum class SegmentState : std::uint32_t { building = 0, ready = 1 };
+
+struct SegmentHeader {
+  // Written by the maker, then constant; valid once `state` is ready.
+  std::uint64_t magic;
+  std::uint32_t layout_version;
+  std::uint32_t world_size;
+  std::uint64_t segment_bytes;
+  std::uint64_t arena_bytes;  // per rank
+  std::uint32_t owner_uid;
+  std::atomic<SegmentState> state;
+  Life maker;  // of a named segment: tells a segment in use from a leftover
+
+  // Ranks asleep anywhere in the job: whoever publishes something looks here before it looks at
+  // doorbells. Read often, written only around a sleep.
+  alignas(kSeparationBytes) std::atomic<std::uint32_t> sleeper_count;
+  // Joined ranks asleep until all have joined: looked at only by a rank that joins or fails.
+  std::atomic<std::uint32_t> joined_sleeper_count;
+  // One bit per group slot in use.
+  alignas(kSeparationBytes) std::atomic<std::uint64_t> group_slots;
+  // Ranks that have attached, ever; and the union of the CPUs that they may run on.
+  alignas(kSeparationBytes) std::atomic<std::uint32_t> attached_count;
+  std::array<std::atomic<std::uint64_t>, 16> usable_cpus;
+};
+
+// --- Per group
+// -------------------------------------------------------------------------------------
+
+enum class FailureState : std::uint32_t { none = 0, writing = 1, ready = 2 };
+enum class FailureKind : std::uint32_t { peer_failure = 1, mismatch = 2, timeout = 3 };
+
+// Why the group can't be used any more. Written once, by the first rank that finds out.
+struct FailureRecord {
+  std::atomic<FailureState> state;  // none -> writing by compare-exchange -> ready
+  FailureKind kind;
+  std::int32_t rank;            // that failed, for peer_failure
+  std::uint32_t cause;          // PeerFailure::Cause
+  std::array<char, 4064> text;  // ends in '\0'
+};
+
+struct GroupHeader {
+  alignas(kSeparationBytes) FailureRecord failure;
+  // Members that have not yet left; the last one out frees the slot. Set by the leader of a split.
+  alignas(kSeparationBytes) std::atomic<std::uint32_t> user_count;
+  std::uint32_t member_count;                            // set by the leader, then constant
+  std::array<std::uint16_t, kRankCountMax> world_ranks;  // of the members; likewise
+};
+
+// What an arrival says beside its descriptor.
+enum ArrivalFlags : std::uint8_t {
+  kShadow = 1,              // a joined rank in step: contributes nothing
+  kSupplies = 2,            // a shadow that supplies the values, being the root
+  kSourceInArena = 4,       // payload begins with the source's offset in the segment
+  kDestinationInArena = 8,  // payload goes on with the destination's offset
+};
+
+// One rank's part in one operation: the descriptor, and as much of the data as fits beside it.
+// A reader that sees `number` == n sees the rest of the line, and whatever the rank had written
+// into its post slot for n. writer: the member.
+struct alignas(kLineBytes) ArrivalLine {
+  std::atomic<std::uint64_t> number;  // of the operation, from 1
+  std::uint64_t count;
+  distributed::CollectiveKind kind;
+  DType dtype;
+  distributed::ReduceOp op;
+  std::uint8_t flags;  // ArrivalFlags
+  std::uint16_t root;
+  std::uint16_t tag;        // the Joinable that made the call: 1 + place in the list, or 0
+  std::uint32_t context;    // fingerprint of the join context, 0 outside of one
+  std::uint32_t iteration;  // announced so far in that context
+  std::array<std::byte, kInlineBytes> payload;
+};
+
+// How far the member is in a large operation. All three words only grow. writer: the member.
+struct Progress {
+  std::atomic<std::uint64_t> staged;    // rounds whose data lie in the staging buffers
+  std::atomic<std::uint64_t> reduced;   // rounds whose slice is reduced, in the staging buffers
+  std::atomic<std::uint64_t> consumed;  // rounds that the member has read from everyone
+};
+
+// What the member tells about one join context. Contexts alternate between two boards: a rank can't
+// be two contexts ahead of another, since a context ends when all have joined. writer: the member.
+struct JoinBoard {
+  std::atomic<std::uint64_t> announced;  // generation << kIterationBits | iterations announced
+  std::atomic<std::uint64_t> joined;     // the generation, once the member has joined
+  std::uint64_t final_operation;  // the member's next operation when it joined; with `joined`
+  std::int64_t joined_at_ns;      // on CLOCK_MONOTONIC; valid with `joined`
+  std::uint32_t fingerprint;      // of `config` and the generation; valid with `announced`
+  std::uint32_t reserved;
+  // The Joinables, flags and arguments, as a text that ends in '\0'; valid with `announced`.
+  alignas(kLineBytes) std::array<char, 448> config;
+};
+inline constexpr int kIterationBits = 40;
+
+struct MemberBlock {
+  std::array<ArrivalLine, kOperationSlots> arrivals;
+  // The member takes no part in operations from this one on, until the context ends. Counts only if
+  // it isn't older than the context. Only grows. writer: the member.
+  alignas(kSeparationBytes) std::atomic<std::uint64_t> absent_from;
+  alignas(kSeparationBytes) Progress progress;
+  alignas(kSeparationBytes) std::array<JoinBoard, 2> boards;
+  // Payloads of small operations, by number modulo kOperationSlots.
+  alignas(kPageBytes) std::array<std::array<std::byte, kPostBytes>, kOperationSlots> posts;
+};
+
+inline constexpr std::size_t kStagingBytes = kStagingBuffers * kChunkBytes;  // per member
+
+// --- Why this may be shared
+// ------------------------------------------------------------------------
+
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free &&
+                  std::atomic<std::uint32_t>::is_always_lock_free,
+              "a lock inside an atomic would exist once per process");
+static_assert(sizeof(std::atomic<std::uint32_t>) == 4, "a futex word has four bytes");
+static_assert(sizeof(ArrivalLine) == kLineBytes,
+              "an arrival is one line: who sees the number has fetched the payload");
+static_assert(offsetof(ArrivalLine, payload) == 32, "payloads of eight-byte elements are aligned");
+static_assert(sizeof(Progress) <= kLineBytes, "three words of one writer, polled together");
+static_assert(offsetof(JoinBoard, config) == kLineBytes, "notifying touches one line");
+static_assert(kChunkBytes % kPageBytes == 0 && kPostBytes % kPageBytes == 0,
+              "parts begin on pages, so that vector loads are aligned");
+static_assert(kGroupCountMax == 64, "group_slots has one bit per group");
+static_assert(std::is_standard_layout_v<SegmentHeader> && std::is_standard_layout_v<RankBlock> &&
+                  std::is_standard_layout_v<GroupHeader> && std::is_standard_layout_v<MemberBlock>,
+              "processes built by different compilers must agree on the offsets");
+static_assert(std::is_trivially_destructible_v<SegmentHeader> &&
+                  std::is_trivially_destructible_v<MemberBlock>,
+              "memory of a segment is never destroyed, only unmapped");
+
+// --- Where it lies
+// ---------------------------------------------------------------------------------
+
+// The offsets, in bytes, of a segment for so many ranks. Pure arithmetic.
+struct Geometry {
+  int world_size = 0;
+  std::size_t arena_bytes = 0;  // per rank, whole pages
+  std::size_t rank_blocks_offset = 0;
+  std::size_t groups_offset = 0;
+  std::size_t group_bytes = 0;     // of one group slot
+  std::size_t members_offset = 0;  // within a group slot
+  std::size_t member_bytes = 0;
+  std::size_t staging_offset = 0;  // within a group slot
+  std::size_t arenas_offset = 0;
+  std::size_t segment_bytes = 0;
+
+  // Throws InvalidArgument for a world size out of range or sizes whose sum overflows.
+  static Geometry of(int world_size, std::size_t arena_bytes);
+
+  friend bool operator==(const Geometry&, const Geometry&) = default;
+};
+
+}  // namespace tensorplay::shm

@@ -1,0 +1,256 @@
+#include "lib/shm/segment.h"
+
+#include "lib/shm/memory_file.h"
+
+#include <tensorplay/error.h>
+
+#include <sys/mman.h>
+#include <unistd.h>
+#include <boost/interprocess/mapped_region.hpp>
+#include <cerrno>
+#include <cstring>
+
+namespace tensorplay::shm {
+
+namespace bip = boost::interprocess;
+
+class Segment::Mapping {
+ public:
+  Mapping(const MemoryFile& file, std::size_t bytes)
+      : region_(map(file, bytes)), begin_(static_cast<std::byte*>(region_.get_address())) {}
+  std::byte* at(std::size_t offset) const noexcept { return begin_ + offset; }
+
+ private:
+  // No swap space is set aside for address space that may never be used.
+  static bip::mapped_region map(const MemoryFile& file, std::size_t bytes) {
+    try {
+      return {file, bip::read_write, 0, bytes, nullptr, MAP_SHARED | MAP_NORESERVE};
+    } catch (const bip::interprocess_exception& error) {
+      throw SegmentError("can't map " + std::to_string(bytes) + " bytes of shared memory: " +
+                         error.what() + "; lower arena_bytes, or raise the limit (ulimit -v)");
+    }
+  }
+
+  bip::mapped_region region_;
+  std::byte* begin_;
+};
+
+Segment::Segment(std::shared_ptr<MemoryFile> file, const Geometry& geometry)
+    : file_(std::move(file)),
+      mapping_(std::make_unique<Mapping>(*file_, geometry.segment_bytes)),
+      header_(reinterpret_cast<SegmentHeader*>(mapping_->at(0))),
+      geometry_(geometry) {}
+
+Segment::~Segment() = default;
+
+std::shared_ptr<Segment> Segment::make(std::shared_ptr<MemoryFile> file, const Geometry& geometry) {
+  std::shared_ptr<Segment> segment(new Segment(std::move(file), geometry));
+  auto* begin = reinterpret_cast<std::byte*>(segment->header_);
+  segment->reserve({begin, geometry.groups_offset}, "the control blocks");
+  SegmentHeader& header = *segment->header_;
+  header.magic = kMagic;
+  header.layout_version = kLayoutVersion;
+  header.world_size = static_cast<std::uint32_t>(geometry.world_size);
+  header.segment_bytes = geometry.segment_bytes;
+  header.arena_bytes = geometry.arena_bytes;
+  header.owner_uid = geteuid();
+  return segment;
+}
+
+std::shared_ptr<Segment> Segment::create_anonymous(const SegmentOptions& options) {
+  const Geometry geometry = Geometry::of(options.world_size, options.arena_bytes);
+  auto file = std::make_shared<MemoryFile>(MemoryFile::anonymous(geometry.segment_bytes));
+  auto segment = make(std::move(file), geometry);
+  segment->publish();
+  return segment;
+}
+
+std::string Segment::name_of(const std::string& job_name) {
+  return "tensorplay-" + std::to_string(geteuid()) + "-" + job_name;
+}
+
+std::shared_ptr<Segment> Segment::create_named(const std::string& name,
+                                               const SegmentOptions& options) {
+  const Geometry geometry = Geometry::of(options.world_size, options.arena_bytes);
+  auto created = MemoryFile::create(name);
+  if (!created) return nullptr;
+  auto file = std::make_shared<MemoryFile>(std::move(*created));
+  // Somebody who found the file before it was locked has taken it for a leftover and removed it.
+  if (!file->try_lock() || !file->has_name()) return nullptr;
+  try {
+    file->resize(geometry.segment_bytes);
+    return make(file, geometry);
+  } catch (...) {
+    file->unlink();
+    throw;
+  }
+}
+
+namespace {
+
+// A file that was never published: its maker is at work and holds the lock, or has died.
+void remove_if_abandoned(MemoryFile& file) {
+  if (!file.try_lock()) return;
+  file.unlink();
+  file.unlock();
+}
+
+void check_owner(const MemoryFile& file, const std::string& name) {
+  const char* reason = file.owner_uid() != geteuid() ? "it belongs to another user"
+                       : !file.is_private()          ? "others than its owner may use it"
+                                                     : nullptr;
+  if (reason != nullptr) {
+    throw SegmentError("/dev/shm/" + name + " is refused: " + reason +
+                       "; choose another job name, or remove the file");
+  }
+}
+
+// Why a header can't be used; empty if it can.
+std::string reason_to_refuse(const SegmentHeader& header, const Geometry& geometry,
+                             std::size_t file_bytes) {
+  if (header.magic != kMagic) return "it isn't a segment of this library";
+  if (header.layout_version != kLayoutVersion) {
+    return "its layout has version " + std::to_string(header.layout_version) + ", this program's " +
+           std::to_string(kLayoutVersion);
+  }
+  if (header.world_size != static_cast<std::uint32_t>(geometry.world_size)) {
+    return "it was made for " + std::to_string(header.world_size) + " ranks, this rank expects " +
+           std::to_string(geometry.world_size);
+  }
+  if (header.arena_bytes != geometry.arena_bytes) {
+    return "its arenas have " + std::to_string(header.arena_bytes) + " bytes, this rank expects " +
+           std::to_string(geometry.arena_bytes);
+  }
+  if (header.segment_bytes != geometry.segment_bytes || file_bytes != geometry.segment_bytes) {
+    return "its size is " + std::to_string(file_bytes) + " bytes instead of " +
+           std::to_string(geometry.segment_bytes);
+  }
+  return "";
+}
+
+// Whether the file holds a published header; looks at the header's page only.
+bool is_published(const MemoryFile& file) {
+  const bip::mapped_region page(file, bip::read_write, 0, sizeof(SegmentHeader));
+  auto* header = static_cast<SegmentHeader*>(page.get_address());
+  // Acquire: pairs with the release in publish(); the fields before `state` are then final. Someone
+  // else's file has something else here, which the caller's checks refuse.
+  return header->magic != kMagic && header->magic != 0
+             ? true
+             : header->state.load(std::memory_order_acquire) == SegmentState::ready;
+}
+
+}  // namespace
+
+std::shared_ptr<Segment> Segment::open_named(const std::string& name,
+                                             const SegmentOptions& options) {
+  const Geometry geometry = Geometry::of(options.world_size, options.arena_bytes);
+  auto opened = MemoryFile::open(name);
+  if (!opened) return nullptr;
+  auto file = std::make_shared<MemoryFile>(std::move(*opened));
+  check_owner(*file, name);
+  const std::size_t file_bytes = file->bytes();
+  if (file_bytes < sizeof(SegmentHeader)) {
+    if (file_bytes > 0) {
+      throw SegmentError("/dev/shm/" + name + " is refused: it isn't a segment of this library; " +
+                         "remove the file, or choose another job name");
+    }
+    remove_if_abandoned(*file);
+    return nullptr;
+  }
+  if (!is_published(*file)) {
+    remove_if_abandoned(*file);
+    return nullptr;
+  }
+  const bip::mapped_region page(*file, bip::read_only, 0, sizeof(SegmentHeader));
+  const auto& header = *static_cast<const SegmentHeader*>(page.get_address());
+  const std::string reason = reason_to_refuse(header, geometry, file_bytes);
+  if (!reason.empty()) {
+    throw SegmentError("/dev/shm/" + name + " is refused: " + reason +
+                       "; start all ranks with the same program and options, or choose another " +
+                       "job name");
+  }
+  return std::shared_ptr<Segment>(new Segment(std::move(file), geometry));
+}
+
+void Segment::publish() noexcept {
+  // Release: pairs with the acquire in is_published(); whoever sees `ready` sees the header filled.
+  header_->state.store(SegmentState::ready, std::memory_order_release);
+  file_->unlock();
+}
+
+std::shared_ptr<Segment> Segment::map_again() const {
+  return std::shared_ptr<Segment>(new Segment(file_, geometry_));
+}
+
+RankBlock& Segment::rank_block(int rank) const noexcept {
+  const std::size_t offset =
+      geometry_.rank_blocks_offset + static_cast<std::size_t>(rank) * sizeof(RankBlock);
+  return *reinterpret_cast<RankBlock*>(mapping_->at(offset));
+}
+
+GroupHeader& Segment::group_header(int slot) const noexcept {
+  const std::size_t offset =
+      geometry_.groups_offset + static_cast<std::size_t>(slot) * geometry_.group_bytes;
+  return *reinterpret_cast<GroupHeader*>(mapping_->at(offset));
+}
+
+MemberBlock& Segment::member_block(int slot, int member) const noexcept {
+  const std::size_t offset =
+      geometry_.groups_offset + static_cast<std::size_t>(slot) * geometry_.group_bytes +
+      geometry_.members_offset + static_cast<std::size_t>(member) * geometry_.member_bytes;
+  return *reinterpret_cast<MemberBlock*>(mapping_->at(offset));
+}
+
+std::span<std::byte> Segment::staging(int slot, int member) const noexcept {
+  const std::size_t offset =
+      geometry_.groups_offset + static_cast<std::size_t>(slot) * geometry_.group_bytes +
+      geometry_.staging_offset + static_cast<std::size_t>(member) * kStagingBytes;
+  return {mapping_->at(offset), kStagingBytes};
+}
+
+std::span<std::byte> Segment::group_memory(int slot) const noexcept {
+  return {reinterpret_cast<std::byte*>(&group_header(slot)), geometry_.group_bytes};
+}
+
+std::span<std::byte> Segment::arena(int rank) const noexcept {
+  const std::size_t offset =
+      geometry_.arenas_offset + static_cast<std::size_t>(rank) * geometry_.arena_bytes;
+  return {mapping_->at(offset), geometry_.arena_bytes};
+}
+
+std::size_t Segment::offset_of(const void* address) const noexcept {
+  const auto* begin = reinterpret_cast<const std::byte*>(header_);
+  const auto* byte = static_cast<const std::byte*>(address);
+  if (std::less<>{}(byte, begin) || !std::less<>{}(byte, begin + geometry_.segment_bytes)) return 0;
+  return static_cast<std::size_t>(byte - begin);
+}
+
+std::byte* Segment::at(std::size_t offset) const noexcept {
+  return mapping_->at(offset);
+}
+
+void Segment::reserve(std::span<std::byte> range, const char* purpose) const {
+  if (range.empty()) return;
+  const int error = file_->reserve(offset_of(range.data()), range.size());
+  if (error == 0) return;
+  throw SegmentError("no shared memory for " + std::string(purpose) + ": " +
+                     std::to_string(range.size()) + " bytes wanted, " +
+                     std::to_string(file_->bytes_free()) + " free (" + std::strerror(error) +
+                     "); enlarge /dev/shm (docker run --shm-size, mount -o remount,size=...), or " +
+                     "use fewer ranks or smaller buffers");
+}
+
+void Segment::release(std::span<std::byte> range) const noexcept {
+  const std::size_t begin = (offset_of(range.data()) + kPageBytes - 1) / kPageBytes * kPageBytes;
+  const std::size_t end = (offset_of(range.data()) + range.size()) / kPageBytes * kPageBytes;
+  if (begin < end) file_->punch_hole(begin, end - begin);
+}
+
+bool Segment::unlink_name() noexcept {
+  if (!file_->try_lock()) return false;
+  file_->unlink();
+  file_->unlock();
+  return true;
+}
+
+}  // namespace tensorplay::shm

@@ -1,0 +1,90 @@
+// The memory that the processes of a job share: making it, finding it, mapping it.
+//
+// Ranks that are forked get *anonymous* memory, which is mapped before the fork and has no name.
+// Ranks that are started apart meet at a *named* segment, /dev/shm/tensorplay-<uid>-<job>, whose
+// name is removed as soon as all have attached. The two are the same inside: see layout.h.
+#pragma once
+
+#include "lib/shm/layout.h"
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace tensorplay::shm {
+
+class MemoryFile;
+
+struct SegmentOptions {
+  int world_size = 0;
+  std::size_t arena_bytes = 0;  // per rank; rounded up to whole pages
+};
+
+// One mapping of a segment into this process. Shared by the ranks that live in this process (one,
+// but in tests); unmapped with its last owner. All members may be used by several threads.
+class Segment {
+ public:
+  // Makes anonymous memory and maps it. Throws SegmentError.
+  static std::shared_ptr<Segment> create_anonymous(const SegmentOptions& options);
+
+  // Makes the segment of that name and maps it; nothing if the name is taken. Others see it once
+  // publish() has been called: until then it is locked. Throws SegmentError.
+  static std::shared_ptr<Segment> create_named(const std::string& name,
+                                               const SegmentOptions& options);
+  // Maps the segment of that name; nothing if there is none, or if it isn't published yet. What a
+  // dead process left unpublished is removed. Throws SegmentError, with the reason, for a file that
+  // isn't a segment of ours or was made for other options.
+  static std::shared_ptr<Segment> open_named(const std::string& name,
+                                             const SegmentOptions& options);
+  // The name of a job's segment, without the folder: tensorplay-<uid>-<job>.
+  static std::string name_of(const std::string& job_name);
+
+  // Lets others see a segment that create_named() made.
+  void publish() noexcept;
+
+  // Maps the same memory once more, at another address.
+  std::shared_ptr<Segment> map_again() const;
+
+  ~Segment();
+  Segment(const Segment&) = delete;
+  Segment& operator=(const Segment&) = delete;
+
+  SegmentHeader& header() const noexcept { return *header_; }
+  const Geometry& geometry() const noexcept { return geometry_; }
+  int world_size() const noexcept { return geometry_.world_size; }
+
+  RankBlock& rank_block(int rank) const noexcept;
+  // A group's memory, by slot 0 ... kGroupCountMax-1 and member.
+  GroupHeader& group_header(int slot) const noexcept;
+  MemberBlock& member_block(int slot, int member) const noexcept;
+  std::span<std::byte> staging(int slot, int member) const noexcept;
+  std::span<std::byte> group_memory(int slot) const noexcept;
+  std::span<std::byte> arena(int rank) const noexcept;
+
+  // Offsets are how ranks tell each other places. offset_of() gives 0 for an address outside.
+  std::size_t offset_of(const void* address) const noexcept;
+  std::byte* at(std::size_t offset) const noexcept;
+
+  // Takes memory for the range now, so that no later access can fail. Throws SegmentError
+  // with the bytes wanted and free.
+  void reserve(std::span<std::byte> range, const char* purpose) const;
+  // Gives the whole pages inside `range` back; they read as zero afterwards.
+  void release(std::span<std::byte> range) const noexcept;
+
+  // Removes the name: all have attached, or all that ever had are dead. False if another process is
+  // at the same. Idempotent; does nothing for anonymous memory.
+  bool unlink_name() noexcept;
+
+ private:
+  class Mapping;  // the file and its place in this process's address space
+  Segment(std::shared_ptr<MemoryFile> file, const Geometry& geometry);
+  static std::shared_ptr<Segment> make(std::shared_ptr<MemoryFile> file, const Geometry& geometry);
+
+  std::shared_ptr<MemoryFile> file_;
+  std::unique_ptr<Mapping> mapping_;
+  SegmentHeader* header_ = nullptr;
+  Geometry geometry_;
+};
+
+}  // namespace tensorplay::shm

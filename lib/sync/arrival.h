@@ -1,0 +1,55 @@
+// Posting an operation, and seeing that a peer has.
+#pragma once
+
+#include "lib/shm/layout.h"
+
+#include <cstdint>
+
+namespace tensorplay::sync {
+
+// What became of a peer's arrival at an operation.
+enum class Arrival { missing, arrived, overrun };
+
+inline shm::ArrivalLine& arrival_line(shm::MemberBlock& member, std::uint64_t number) noexcept {
+  return member.arrivals[number % shm::kOperationSlots];
+}
+inline std::byte* post_slot(shm::MemberBlock& member, std::uint64_t number) noexcept {
+  return member.posts[number % shm::kOperationSlots].data();
+}
+
+// Owner only; the rest of the line, and the post slot, are filled in.
+inline void publish_arrival(shm::ArrivalLine& line, std::uint64_t number) noexcept {
+  // SYNC arrival. Release: pairs with observe_arrival(); the descriptor, the payload and the post
+  // slot written before are visible to whoever sees this number.
+  line.number.store(number, std::memory_order_release);
+}
+
+// `overrun` is a number that can't be there while somebody is still in operation `number`.
+inline Arrival observe_arrival(const shm::ArrivalLine& line, std::uint64_t number) noexcept {
+  // SYNC arrival. Acquire: pairs with publish_arrival().
+  const std::uint64_t seen = line.number.load(std::memory_order_acquire);
+  return seen == number ? Arrival::arrived : seen < number ? Arrival::missing : Arrival::overrun;
+}
+
+// The number last posted in this line, for reports only.
+inline std::uint64_t posted_number(const shm::ArrivalLine& line) noexcept {
+  // Relaxed: a figure for a message; nothing is read through it.
+  return line.number.load(std::memory_order_relaxed);
+}
+
+// Owner only: takes no part from operation `from` on.
+inline void publish_absence(shm::MemberBlock& member, std::uint64_t from) noexcept {
+  // SYNC absence. Release: pairs with observe_absence(); all that this rank read from its peers'
+  // slots was read before, so that they may be written again.
+  member.absent_from.store(from, std::memory_order_release);
+}
+
+// Whether the member takes no part in `number`, in the context that began at `context_begin`.
+inline bool observe_absence(const shm::MemberBlock& member, std::uint64_t number,
+                            std::uint64_t context_begin) noexcept {
+  // SYNC absence. Acquire: pairs with publish_absence().
+  const std::uint64_t from = member.absent_from.load(std::memory_order_acquire);
+  return from >= context_begin && from <= number;
+}
+
+}  // namespace tensorplay::sync

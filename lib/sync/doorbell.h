@@ -1,0 +1,47 @@
+// Sleeping until a peer has published something, and waking those who do: an event count per rank.
+//
+//     sleeper                                   publisher
+//     S1 begin_sleep(): sleeping_for, count     P1 publish: store the word (arrival, progress, ...)
+//     S2 fence                                  P2 fence
+//     S3 look at the word once more             P3 look at the count; if not 0: at the doorbells
+//     S4 futex_wait(rings)                      P4 ring: rings += 1, futex_wake
+//
+// With a full fence on both sides at least one sees the other: either S3 sees the word of P1, or P3
+// sees the count of S1. A ring between S1 and S4 changes `rings`, and the futex doesn't sleep.
+// Nobody makes a system call while nobody sleeps.
+#pragma once
+
+#include "lib/shm/segment.h"
+
+#include <chrono>
+#include <cstdint>
+
+namespace tensorplay::sync {
+
+// Wakes the ranks that wait for `publisher`, or for any rank. Called after something was published.
+void ring_for(const shm::Segment& segment, int publisher) noexcept;
+// Wakes everyone who sleeps, joined ranks too: a rank joined, or a group failed.
+void ring_all(const shm::Segment& segment) noexcept;
+
+// One rank's attempt to sleep. Construction is S1 and S2; then look again; then sleep() or not;
+// destruction takes the rank out of the sleepers.
+class Sleep {
+ public:
+  // `sleeping_for`: 1 + the world rank that is waited for, kAnyRank, or kAllJoined.
+  Sleep(const shm::Segment& segment, int world_rank, std::uint32_t sleeping_for) noexcept;
+  ~Sleep();
+  Sleep(const Sleep&) = delete;
+  Sleep& operator=(const Sleep&) = delete;
+
+  void sleep(std::chrono::nanoseconds at_most) noexcept;
+
+ private:
+  std::atomic<std::uint32_t>& count() const noexcept;
+
+  shm::SegmentHeader& header_;
+  shm::Doorbell& doorbell_;
+  std::uint32_t sleeping_for_;
+  std::uint32_t rings_;
+};
+
+}  // namespace tensorplay::sync

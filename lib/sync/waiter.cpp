@@ -1,0 +1,71 @@
+#include "lib/sync/waiter.h"
+
+#include "lib/sync/doorbell.h"
+#include "lib/sync/usable_cpus.h"
+
+#include <sched.h>
+
+namespace tensorplay::sync {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kBarePolls = 200;
+constexpr int kBarePollsOversubscribed = 30;
+constexpr int kYields = 8;
+constexpr std::chrono::microseconds kSpin{200};
+
+void pause() noexcept {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+bool poll_times(Condition& condition, int times) {
+  for (int i = 0; i < times; ++i) {
+    if (condition.poll()) return true;
+  }
+  return false;
+}
+
+bool spin_with_pauses(Condition& condition) {
+  const Clock::time_point end = Clock::now() + kSpin;
+  do {
+    for (int i = 0; i < 64; ++i) {
+      if (condition.poll()) return true;
+      pause();
+    }
+  } while (Clock::now() < end);
+  return false;
+}
+
+bool yield_times(Condition& condition, int times) {
+  for (int i = 0; i < times; ++i) {
+    sched_yield();
+    if (condition.poll()) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool Waiter::spin(Condition& condition, int rank_count) const {
+  if (rank_count <= usable_cpus(segment_.header())) {
+    return poll_times(condition, kBarePolls) || spin_with_pauses(condition);
+  }
+  return poll_times(condition, kBarePollsOversubscribed) || yield_times(condition, kYields);
+}
+
+void Waiter::wait(Condition& condition, int rank_count) const {
+  while (!spin(condition, rank_count)) {
+    condition.check(Clock::now());
+    const auto slice = condition.slice();
+    Sleep sleep(segment_, world_rank_, condition.sleeping_for());
+    if (condition.poll()) return;
+    sleep.sleep(slice);
+  }
+}
+
+}  // namespace tensorplay::sync

@@ -1,0 +1,50 @@
+// The one loop in which a rank waits: spin, then give the CPU away, then sleep.
+//
+//                 | ranks <= usable CPUs            | more ranks than CPUs
+//     ------------+---------------------------------+----------------------------------------------
+//     first       | poll, 200 times without a pause | poll, 30 times: the other CPU may be about to
+//     then        | poll with a pause, about 200 us | sched_yield, 8 times
+//     then        | sleep on the doorbell, in slices of at most 50 ms, polling and checking between
+//
+// A slice bounds how long a death, a failure or a deadline goes unseen by a sleeper.
+#pragma once
+
+#include "lib/shm/segment.h"
+
+#include <chrono>
+#include <cstdint>
+
+namespace tensorplay::sync {
+
+// What is waited for.
+class Condition {
+ public:
+  virtual ~Condition() = default;
+  // Looks, cheaply, and lets things advance. True ends the wait.
+  virtual bool poll() = 0;
+  // Called now and then, at least once per slice: throws if the wait can't succeed any more.
+  virtual void check(std::chrono::steady_clock::time_point now) = 0;
+  // Whose ring is to end a sleep; as Sleep's.
+  virtual std::uint32_t sleeping_for() const = 0;
+  // The longest sleep without a look. Shorter for what nobody rings for.
+  virtual std::chrono::nanoseconds slice() const { return std::chrono::milliseconds(50); }
+};
+
+// Waits as one rank. Cheap to make.
+class Waiter {
+ public:
+  Waiter(const shm::Segment& segment, int world_rank) noexcept
+      : segment_(segment), world_rank_(world_rank) {}
+
+  // Returns once poll() has given true; passes on what check() throws. `rank_count`: how many ranks
+  // compete for the CPUs while this one waits.
+  void wait(Condition& condition, int rank_count) const;
+
+ private:
+  bool spin(Condition& condition, int rank_count) const;
+
+  const shm::Segment& segment_;
+  int world_rank_;
+};
+
+}  // namespace tensorplay::sync
