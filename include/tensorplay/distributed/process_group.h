@@ -16,11 +16,11 @@
 //
 // Blocking. A blocking collective returns when this rank's part is done; all ranks have arrived by
 // then, so each collective is also a barrier. Every wait ends: by its deadline (Timeout), because a
-// rank has gone (PeerFailure), or because ranks disagree (CollectiveMismatch). After one of these the group
-// can't be used any more, and says so at each further call.
+// rank has gone (PeerFailure), or because ranks disagree (CollectiveMismatch). After one of these
+// the group can't be used any more, and says so at each further call.
 //
-// Buffers. A count may be 0, and any count up to 2^33 elements is allowed. Destination and source of one
-// call must be the same span, as the method says, or not overlap.
+// Buffers. A count may be 0, and any count up to 2^33 elements is allowed. Destination and source
+// of one call must be the same span, as the method says, or not overlap.
 //
 // Threads. One thread at a time uses the groups of a process; two at once in one group is told by
 // InvalidArgument. After fork() the child can't use its parent's groups.
@@ -91,55 +91,60 @@ class ProcessGroup {
   // destination.size() == size() * n. Blocks of absent ranks are zero. `source` may be this rank's
   // block of `destination`.
   template <Element T>
-  Contributors all_gather(std::span<const std::type_identity_t<T>> source, std::span<T> destination) {
+  Contributors all_gather(std::span<const std::type_identity_t<T>> source,
+                          std::span<T> destination) {
     return all_gather_async(source, destination).wait();
   }
   template <Element T>
   Work all_gather_async(std::span<const std::type_identity_t<T>> source, std::span<T> destination) {
     expect_blocks("all_gather", "destination", destination.size(), source.size());
-    return start({CollectiveKind::all_gather, dtype_of<T>(), ReduceOp::sum, 0, source.size(), source.data(),
-                  destination.data()});
+    return start({CollectiveKind::all_gather, dtype_of<T>(), ReduceOp::sum, 0, source.size(),
+                  source.data(), destination.data()});
   }
 
   // destination := op over the contributors' source[rank() * n, (rank() + 1) * n),
   // n = destination.size(); source.size() == size() * n. `destination` may be this rank's block of
   // `source`.
   template <Element T>
-  Contributors reduce_scatter(std::span<const std::type_identity_t<T>> source, std::span<T> destination,
-                              ReduceOp op = ReduceOp::sum) {
+  Contributors reduce_scatter(std::span<const std::type_identity_t<T>> source,
+                              std::span<T> destination, ReduceOp op = ReduceOp::sum) {
     return reduce_scatter_async(source, destination, op).wait();
   }
   template <Element T>
-  Work reduce_scatter_async(std::span<const std::type_identity_t<T>> source, std::span<T> destination,
-                            ReduceOp op = ReduceOp::sum) {
+  Work reduce_scatter_async(std::span<const std::type_identity_t<T>> source,
+                            std::span<T> destination, ReduceOp op = ReduceOp::sum) {
     expect_blocks("reduce_scatter", "source", source.size(), destination.size());
-    return start({CollectiveKind::reduce_scatter, dtype_of<T>(), op, 0, destination.size(), source.data(),
-                  destination.data()});
+    return start({CollectiveKind::reduce_scatter, dtype_of<T>(), op, 0, destination.size(),
+                  source.data(), destination.data()});
   }
 
   // As all_gather, on `root` only; elsewhere `destination` is ignored and may be empty.
   template <Element T>
-  Contributors gather(std::span<const std::type_identity_t<T>> source, std::span<T> destination, int root) {
+  Contributors gather(std::span<const std::type_identity_t<T>> source, std::span<T> destination,
+                      int root) {
     return gather_async(source, destination, root).wait();
   }
   template <Element T>
-  Work gather_async(std::span<const std::type_identity_t<T>> source, std::span<T> destination, int root) {
+  Work gather_async(std::span<const std::type_identity_t<T>> source, std::span<T> destination,
+                    int root) {
     if (rank() == root) {
       expect_blocks("gather", "destination", destination.size(), source.size());
     }
-    return start({CollectiveKind::gather, dtype_of<T>(), ReduceOp::sum, root, source.size(), source.data(),
-                  destination.data()});
+    return start({CollectiveKind::gather, dtype_of<T>(), ReduceOp::sum, root, source.size(),
+                  source.data(), destination.data()});
   }
 
   // destination := root's source[rank() * n, (rank() + 1) * n), n = destination.size(). `source`
   // counts on `root` only and has size() * n elements there. If the root has joined:
   // InvalidArgument on all ranks.
   template <Element T>
-  Contributors scatter(std::span<const std::type_identity_t<T>> source, std::span<T> destination, int root) {
+  Contributors scatter(std::span<const std::type_identity_t<T>> source, std::span<T> destination,
+                       int root) {
     return scatter_async(source, destination, root).wait();
   }
   template <Element T>
-  Work scatter_async(std::span<const std::type_identity_t<T>> source, std::span<T> destination, int root) {
+  Work scatter_async(std::span<const std::type_identity_t<T>> source, std::span<T> destination,
+                     int root) {
     if (rank() == root) {
       expect_blocks("scatter", "source", source.size(), destination.size());
     }
@@ -150,7 +155,8 @@ class ProcessGroup {
   // destination[r * n, (r + 1) * n) := rank r's source[rank() * n, (rank() + 1) * n);
   // both have size() * n elements and don't overlap. Blocks of absent ranks are zero.
   template <Element T>
-  Contributors all_to_all(std::span<const std::type_identity_t<T>> source, std::span<T> destination) {
+  Contributors all_to_all(std::span<const std::type_identity_t<T>> source,
+                          std::span<T> destination) {
     return all_to_all_async(source, destination).wait();
   }
   template <Element T>
@@ -172,9 +178,9 @@ class ProcessGroup {
   ProcessGroup split(int color, int key);
 
   // `count` elements of shared memory, 64-byte aligned, zero at first. Collectives whose buffers
-  // all lie in such memory copy nothing in. Not collective. The memory belongs to this process's job
-  // and lives until deallocate() or the job's last group ends. Throws SegmentError with the bytes
-  // wanted, the bytes free and the remedy, and never raises a signal later.
+  // all lie in such memory copy nothing in. Not collective. The memory belongs to this process's
+  // job and lives until deallocate() or the job's last group ends. Throws SegmentError with the
+  // bytes wanted, the bytes free and the remedy, and never raises a signal later.
   template <Element T>
   std::span<T> allocate(std::size_t count) {
     return {static_cast<T*>(allocate_bytes(count, sizeof(T))), count};

@@ -11,8 +11,8 @@ namespace tensorplay::distributed {
 // and `job_name`; the other fields are each rank's own.
 struct ProcessGroupOptions {
   // Behaviour.
-  int rank = -1;        // this process: 0 ... world_size - 1
-  int world_size = 0;   // processes of the job: 1 ... kRankCountMax
+  int rank = -1;       // this process: 0 ... world_size - 1
+  int world_size = 0;  // processes of the job: 1 ... kRankCountMax
   // What the ranks of one job share and no other job of this user has. Letters, digits, '.', '_'
   // and '-', at most 128 of them. Ranks that were forked by multiprocessing::spawn need none.
   std::string job_name;

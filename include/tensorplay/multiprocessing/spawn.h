@@ -34,15 +34,15 @@ class SpawnFailure : public Error {
   int exit_code_;
 };
 
-// Forks `world_size` children, calls `body` in each with a ready group of all of them, and waits for
-// all to end. The segment is anonymous memory: no name, nothing to clean up, whatever happens.
+// Forks `world_size` children, calls `body` in each with a ready group of all of them, and waits
+// for all to end. The segment is anonymous memory: no name, nothing to clean up, whatever happens.
 //
 //     spawn(4, [](ProcessGroup& group) { train(group); });
 //
-// A child ends when `body` returns (exit code 0) or throws; it doesn't return into the caller's code and
-// runs neither the caller's destructors nor its atexit handlers. When a rank fails the others are told at
-// once through the group; those that don't end get SIGTERM, then SIGKILL; then SpawnFailure is
-// thrown. Children die with the caller.
+// A child ends when `body` returns (exit code 0) or throws; it doesn't return into the caller's
+// code and runs neither the caller's destructors nor its atexit handlers. When a rank fails the
+// others are told at once through the group; those that don't end get SIGTERM, then SIGKILL; then
+// SpawnFailure is thrown. Children die with the caller.
 //
 // Call it while the process has one thread: what other threads hold (locks, for one) stays held in
 // the children.

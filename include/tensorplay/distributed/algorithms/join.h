@@ -23,8 +23,9 @@
 // other groups                | not concerned: a joined rank still has to come
 //
 // Errors. An exception that leaves the context on one rank reaches the others as PeerFailure. What
-// can't work is CollectiveMismatch on all ranks: another list of Joinables, other flags or arguments
-// on one rank than on another, one rank inside and another outside a context at the same collective.
+// can't work is CollectiveMismatch on all ranks: another list of Joinables, other flags or
+// arguments on one rank than on another, one rank inside and another outside a context at the same
+// collective.
 #pragma once
 
 #include <tensorplay/distributed/algorithms/join_hook.h>
@@ -81,8 +82,8 @@ class Join {
   // Joinable twice or in another context already, an argument that no Joinable knows.
   explicit Join(JoinableList joinables, JoinOptions options = {});
 
-  // Leaving the scope joins, as finish(). Leaving it by an exception doesn't wait: it tells the other
-  // ranks, whose next collective (or wait) in this group throws PeerFailure.
+  // Leaving the scope joins, as finish(). Leaving it by an exception doesn't wait: it tells the
+  // other ranks, whose next collective (or wait) in this group throws PeerFailure.
   ~Join() noexcept(false);
 
   Join(const Join&) = delete;

@@ -20,10 +20,10 @@ struct JoinReport {
     std::chrono::nanoseconds waiting{0};
   };
 
-  bool enabled = false;          // false: the context was disabled, nothing else is filled in
-  std::vector<Rank> ranks;       // one per rank of the group
-  Contributors last_joiners;     // the ranks that missed no iteration
-  int authoritative_rank = -1;   // the greatest of them: whose state is the final one
+  bool enabled = false;         // false: the context was disabled, nothing else is filled in
+  std::vector<Rank> ranks;      // one per rank of the group
+  Contributors last_joiners;    // the ranks that missed no iteration
+  int authoritative_rank = -1;  // the greatest of them: whose state is the final one
 };
 
 // A table, one line per rank, for people.

@@ -7,17 +7,22 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
+
+namespace tensorplay::nn {
+class Replica;  // one rank's copy of a model; known to the library only
+}
 
 namespace tensorplay::nn::parallel {
 
 // One parameter tensor of a model: its values and its gradient, of equal length, owned by the
 // caller, who keeps both alive and in place as long as the DistributedDataParallel lives.
 struct Parameter {
-  std::string name;           // for messages
+  std::string name;  // for messages
   std::span<float> value;
   std::span<float> gradient;
 };
@@ -29,12 +34,17 @@ struct Buffer {
 };
 
 struct DistributedDataParallelOptions {
-  // Behaviour. The same on all ranks.
-  bool broadcast_buffers = true;  // buffers follow the highest active rank at each forward
+  // Behaviour.
+  // Buffers follow the highest active rank at each forward(). The same on all ranks.
+  bool broadcast_buffers = true;
+  // With the Join argument "follow": called on a joined rank when the gradients of an iteration that
+  // it missed have been written, for what the loop does after synchronize(): optimizer.step().
+  std::function<void()> on_shadowed_iteration = {};
 
-  // Performance.
-  // Gradients are reduced in buckets of about this size, filled in reverse order of the parameters:
-  // the order in which a backward pass makes them ready. A parameter is never divided.
+  // Performance. The same on all ranks.
+  // Gradients are reduced in buckets of at most this size, filled in reverse order of the parameters:
+  // the order in which a backward pass makes them ready. A parameter is never divided; one that is
+  // larger gets a bucket of its own.
   std::size_t bucket_bytes = std::size_t{1} << 20;
 };
 
@@ -46,22 +56,39 @@ struct DistributedDataParallelOptions {
 //     model.synchronize();                    // averages what isn't averaged yet, and waits
 //     optimizer.step();
 //
-// after synchronize() every active rank holds the same averaged gradients. A parameter that was not
-// used on this rank in this iteration is told by gradient_unused(i): its gradient counts as zero,
-// and stays as it was on all ranks if no rank used it.
+// after synchronize() every active rank holds the same averaged gradients: the sum in rank order,
+// divided once. A parameter that was not used on this rank in this iteration is told by
+// gradient_unused(i): its gradient counts as zero, and stays as it was on all ranks if no rank used
+// it.
 //
-// With Join (algorithms/join.h): joined ranks contribute nothing and cost nothing. The sum of
-// gradients is divided by the group's size (kwarg "divide_by_initial_world_size", true by default)
-// or by the active ranks (false). When all have joined, parameters and buffers of the last joiner
-// with the greatest rank are copied to all.
+// An iteration without a backward pass, as in an evaluation, ends with the next forward(). Where no
+// rank calls forward() nothing is sent: ranks may evaluate on their own.
+//
+// Other collectives of the group fall between forward() and the first gradient_ready(), or after
+// synchronize(): where ranks differ in the order of their gradients, they differ in what they have
+// started in between.
+//
+// With Join (algorithms/join.h). Joined ranks contribute nothing and cost nothing. When all have
+// joined, parameters and buffers of the last joiner with the greatest rank are copied to all.
+// Arguments of the context:
+//   divide_by_initial_world_size   true: the sum of gradients is divided by the group's size; false:
+//   (bool, default true)           by the active ranks. Outside of a context both are the same.
+//   follow (bool, default false)   a joined rank stays in step: it receives buffers and averaged
+//                                  gradients of every iteration that it misses and then calls
+//                                  on_shadowed_iteration. When that steps its optimizer, all ranks
+//                                  hold the same parameters and the same optimizer state at all
+//                                  times. A gradient that no rank had is zero on it, as in a loop
+//                                  that clears gradients before each iteration. Without it,
+//                                  optimizer states differ after the context (see
+//                                  optim/optimizer.h: Optimizer::state()).
 //
 // Threads and processes: as the group's.
 class DistributedDataParallel : public distributed::algorithms::Joinable {
  public:
-  // Collective. Checks that all ranks pass the same number, order and sizes of parameters and
-  // buffers, and the same options (else CollectiveMismatch on all ranks, naming the first that
-  // differs), then copies rank 0's values to all. Throws InvalidArgument for a parameter whose
-  // gradient and value differ in length.
+  // Collective. Checks that all ranks pass the same names, order and sizes of parameters and buffers,
+  // and the same options (else CollectiveMismatch on all ranks, naming the first that differs), then
+  // copies rank 0's values to all. Throws InvalidArgument for a parameter whose gradient and value
+  // differ in length.
   DistributedDataParallel(std::vector<Parameter> parameters,
                           const distributed::ProcessGroup& group,
                           DistributedDataParallelOptions options = {});
@@ -71,23 +98,34 @@ class DistributedDataParallel : public distributed::algorithms::Joinable {
   ~DistributedDataParallel() override;
 
   // Begins an iteration: notifies the Join context and copies the buffers of the highest active
-  // rank to all, unless the last iteration was under no_sync.
+  // rank to all, unless the last iteration reduced no gradients: it was under no_sync, or had no
+  // synchronize(). Throws InvalidArgument if gradients that were told to be ready still wait for
+  // synchronize(), and what the Join context throws.
   void forward();
 
   // The gradient of parameter `index` is complete: its bucket is reduced as soon as it's full, while
-  // the caller goes on. Once per parameter and iteration; all ranks may call in any order.
-  // Outside of no_sync only; under it this does nothing.
+  // the caller goes on. Once per parameter and iteration; all ranks may call in any order. The
+  // gradient isn't to be written or read from then on until synchronize() has returned. Under
+  // no_sync nothing is sent. Throws InvalidArgument before forward(), for a second call, and for an
+  // index that is none.
   void gradient_ready(std::size_t index);
 
-  // Parameter `index` has no gradient on this rank in this iteration.
+  // Parameter `index` has no gradient on this rank in this iteration. After iterations under no_sync
+  // the gradient that those have accumulated counts, if there is one. Throws as gradient_ready().
   void gradient_unused(std::size_t index);
 
-  // Ends the backward pass: reduces every bucket that isn't yet and waits for all. Under no_sync it
-  // does nothing.
+  // Ends the backward pass: reduces every bucket that isn't yet and waits for all. Under no_sync
+  // nothing is sent. Throws InvalidArgument before forward().
   void synchronize();
 
-  // While the returned guard lives, gradients aren't synchronised: they accumulate on each rank, to
-  // be averaged by the first synchronize() after it. All active ranks use it in the same iterations.
+  // Iterations begun by forward() while the returned guard lives aren't synchronised: gradients
+  // accumulate on each rank, to be averaged by the first synchronize() of an iteration that began
+  // after it. All active ranks use it in the same iterations.
+  //
+  // What a rank has accumulated when it leaves its loop reaches the others only later: it stays in the
+  // rank's gradients (unless it follows: the averages that it receives are written over it) and counts
+  // in the first synchronize() after the context, if the caller doesn't clear it before. To let it
+  // count at once, cut the inputs so that a rank's last iteration is a synchronised one.
   class NoSync {
    public:
     explicit NoSync(DistributedDataParallel& model) noexcept;
@@ -107,7 +145,8 @@ class DistributedDataParallel : public distributed::algorithms::Joinable {
   // The rank whose model all ranks hold since the last Join context ended; -1 before that.
   int authoritative_rank() const noexcept;
 
-  // A checksum of the parameters' and buffers' bits; equal on ranks that hold the same model.
+  // A checksum of the parameters' and buffers' bits (FNV-1a, 64 bits); equal on ranks that hold the
+  // same model.
   std::uint64_t checksum() const noexcept;
 
   // Joinable.
@@ -117,8 +156,6 @@ class DistributedDataParallel : public distributed::algorithms::Joinable {
   const char* joinable_name() const noexcept override { return "DistributedDataParallel"; }
 
  private:
-  class Replica;  // parameters, buffers, buckets: all state
-  class FinalModelHook;
   std::unique_ptr<Replica> replica_;
 };
 
