@@ -1,0 +1,170 @@
+// The walk that all kernels share: which elements are read, folded and written, and when.
+//
+// Compiled once per vector unit: Highway includes this header again for each, so the guard is one
+// that it can turn over.
+
+#if defined(TENSORPLAY_LIB_REDUCE_FOLD_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef TENSORPLAY_LIB_REDUCE_FOLD_INL_H_
+#undef TENSORPLAY_LIB_REDUCE_FOLD_INL_H_
+#else
+#define TENSORPLAY_LIB_REDUCE_FOLD_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "lib/reduce/reduce_kernel.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tensorplay::reduce::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Elements that are folded in the type they are stored in. The other formats (WideByte and those
+// in half_formats-inl.h) have the same four members.
+template <typename T>
+struct Same {
+  using Stored = T;
+  using Lane = T;
+
+  template <class V>
+  static HWY_INLINE V widen(V v) {
+    return v;
+  }
+  template <class V>
+  static HWY_INLINE V narrow(V v) {
+    return v;
+  }
+};
+
+// An operation has three steps: enter() is applied to every value that is read, combine() folds the
+// next one in, leave() turns the fold into the result. All are static: GCC gives the constructors
+// that it writes itself no vector unit, and can't inline into them.
+//
+// The elements are taken in the same blocks from all sources, so that the fold of a block stays in
+// registers: memory is read once and written once, whatever the number of sources. A block is read
+// from all sources before it is written, which is what lets the destination be any of them.
+template <class Format, class Operation>
+class Fold {
+ public:
+  explicit HWY_INLINE Fold(const ReduceTask& task)
+      : destination_(static_cast<Stored*>(task.destination)),
+        sources_(task.sources),
+        source_count_(task.source_count),
+        count_(task.count),
+        divisor_(task.divisor) {}
+
+  HWY_INLINE void run() const {
+    const std::size_t lanes = hn::Lanes(Tag());
+    std::size_t at = 0;
+    for (; count_ - at >= 4 * lanes; at += 4 * lanes) fold_four_vectors(at, lanes);
+    for (; count_ - at >= lanes; at += lanes) fold_vector(at);
+    if (at < count_) fold_part_of_vector(at, count_ - at);
+  }
+
+ private:
+  using Stored = typename Format::Stored;
+  using Tag = hn::ScalableTag<typename Format::Lane>;
+  using StoredTag = hn::Rebind<Stored, Tag>;
+  using Vector = hn::Vec<Tag>;
+  using StoredVector = hn::Vec<StoredTag>;
+
+  HWY_INLINE const Stored* source(std::size_t k) const {
+    return static_cast<const Stored*>(sources_[k]);
+  }
+
+  HWY_INLINE Vector load(const Stored* from) const {
+    return Operation::enter(Format::widen(hn::LoadU(StoredTag(), from)));
+  }
+
+  HWY_INLINE void store(Vector folded, Stored* to) const {
+    hn::StoreU(Format::narrow(Operation::leave(folded, divisor_)), StoredTag(), to);
+  }
+
+  // Four independent chains hide the latency of the operation; eight would spill where a format or
+  // an operation needs registers of its own. Separate variables: some targets have vectors without
+  // a size, of which there are no arrays.
+  HWY_INLINE void fold_four_vectors(std::size_t at, std::size_t lanes) const {
+    const Stored* from = source(0) + at;
+    Vector a = load(from);
+    Vector b = load(from + lanes);
+    Vector c = load(from + 2 * lanes);
+    Vector d = load(from + 3 * lanes);
+    for (std::size_t k = 1; k < source_count_; ++k) {
+      from = source(k) + at;
+      a = Operation::combine(a, load(from));
+      b = Operation::combine(b, load(from + lanes));
+      c = Operation::combine(c, load(from + 2 * lanes));
+      d = Operation::combine(d, load(from + 3 * lanes));
+    }
+    Stored* to = destination_ + at;
+    store(a, to);
+    store(b, to + lanes);
+    store(c, to + 2 * lanes);
+    store(d, to + 3 * lanes);
+  }
+
+  HWY_INLINE void fold_vector(std::size_t at) const {
+    Vector folded = load(source(0) + at);
+    for (std::size_t k = 1; k < source_count_; ++k) {
+      folded = Operation::combine(folded, load(source(k) + at));
+    }
+    store(folded, destination_ + at);
+  }
+
+  // The last elements go through the same vector operations as all the others, with zeros in the
+  // lanes beyond them: the same bits come out wherever an element stands.
+  HWY_INLINE void fold_part_of_vector(std::size_t at, std::size_t rest) const {
+    Vector folded = load_part(source(0) + at, rest);
+    for (std::size_t k = 1; k < source_count_; ++k) {
+      folded = Operation::combine(folded, load_part(source(k) + at, rest));
+    }
+    store_part(folded, destination_ + at, rest);
+  }
+
+#if HWY_MEM_OPS_MIGHT_FAULT
+  // Without masked accesses, memory beyond the last element must not be touched: it may be
+  // another rank's, or not be mapped at all.
+  HWY_INLINE Vector load_part(const Stored* from, std::size_t rest) const {
+    HWY_ALIGN Stored lanes[hn::MaxLanes(StoredTag())] = {};
+    std::memcpy(lanes, from, rest * sizeof(Stored));
+    return load(lanes);
+  }
+
+  HWY_INLINE void store_part(Vector folded, Stored* to, std::size_t rest) const {
+    HWY_ALIGN Stored lanes[hn::MaxLanes(StoredTag())];
+    store(folded, lanes);
+    std::memcpy(to, lanes, rest * sizeof(Stored));
+  }
+#else
+  HWY_INLINE Vector load_part(const Stored* from, std::size_t rest) const {
+    const auto mask = hn::FirstN(StoredTag(), rest);
+    return Operation::enter(Format::widen(hn::MaskedLoad(mask, StoredTag(), from)));
+  }
+
+  HWY_INLINE void store_part(Vector folded, Stored* to, std::size_t rest) const {
+    const auto mask = hn::FirstN(StoredTag(), rest);
+    hn::BlendedStore(Format::narrow(Operation::leave(folded, divisor_)), mask, StoredTag(), to);
+  }
+#endif
+
+  Stored* destination_;
+  const void* const* sources_;
+  std::size_t source_count_;
+  std::size_t count_;
+  std::uint32_t divisor_;
+};
+
+// A ReduceKernel.
+template <class Format, class Operation>
+void fold(const ReduceTask& task) {
+  Fold<Format, Operation>(task).run();
+}
+
+}  // namespace tensorplay::reduce::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target guard
