@@ -1,0 +1,60 @@
+// One rank's copy of a model, and what keeps it equal to the others'.
+#pragma once
+
+#include "lib/nn/buffer_sync.h"
+#include "lib/nn/gradient_reducer.h"
+#include "lib/nn/model_tensors.h"
+
+#include <tensorplay/distributed/process_group.h>
+#include <tensorplay/nn/parallel/distributed_data_parallel.h>
+
+namespace tensorplay::nn {
+
+class Replica {
+ public:
+  // Collective, as DistributedDataParallel's constructor.
+  Replica(ModelTensors model, const distributed::ProcessGroup& group,
+          parallel::DistributedDataParallelOptions options);
+
+  // An iteration of an active rank, apart from notifying Join. `expect_finished` comes first, so that
+  // a misuse announces nothing.
+  void expect_finished() const { gradients_.expect_finished(); }
+  void begin_iteration();
+  void mark(std::size_t parameter, GradientMark mark, const char* caller) {
+    gradients_.mark(parameter, mark, caller);
+  }
+  void end_iteration();
+
+  // Those of a joined rank in step.
+  void shadow_iteration();
+
+  // A Join context: the divisor holds from its beginning to its end.
+  void enter_context(Divisor divisor) noexcept { divisor_ = divisor; }
+  void leave_context() noexcept { divisor_ = Divisor::world_size; }
+  // Collective: takes over the model of the greatest rank that was among the last joiners.
+  void take_final_model(bool is_last_joiner);
+
+  bool set_no_sync(bool no_sync) noexcept;
+  const BucketPlan& plan() const noexcept { return gradients_.plan(); }
+  int authoritative_rank() const noexcept { return authoritative_rank_; }
+  std::uint64_t checksum() const noexcept { return model_.checksum(); }
+  distributed::ProcessGroup& group() noexcept { return group_; }
+
+ private:
+  void sync_buffers_if_due();
+
+  ModelTensors model_;
+  distributed::ProcessGroup group_;
+  parallel::DistributedDataParallelOptions options_;
+  BufferSync buffers_;
+  GradientReducer gradients_;
+
+  bool no_sync_ = false;
+  // Whether gradients were reduced since buffers were synchronised last. Active ranks and joined ones
+  // in step see the same reductions, so they agree on when the next forward() carries buffers.
+  bool buffers_due_ = true;
+  Divisor divisor_ = Divisor::world_size;
+  int authoritative_rank_ = -1;
+};
+
+}  // namespace tensorplay::nn
