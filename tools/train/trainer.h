@@ -1,0 +1,77 @@
+// One rank's part in the training of one model by all ranks of a group.
+#pragma once
+
+#include "tools/train/dataset.h"
+#include "tools/train/network.h"
+#include "tools/train/run_report.h"
+#include "tools/train/settings.h"
+#include "tools/train/sharding.h"
+
+#include <tensorplay/distributed/algorithms/join_report.h>
+#include <tensorplay/distributed/process_group.h>
+#include <tensorplay/nn/parallel/distributed_data_parallel.h>
+#include <tensorplay/optim/optimizer.h>
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+namespace tensorplay::train {
+
+// Who watches a run. Called by the thread that trains.
+class TrainingObserver {
+ public:
+  virtual ~TrainingObserver() = default;
+  // This rank has done `done` of its `count` batches of the epoch (1, 2, ...).
+  virtual void batch_done(int, std::size_t, std::size_t) {}
+  // All ranks have ended an epoch.
+  virtual void epoch_done(const EpochResult&) {}
+};
+
+// Trains and measures. Every rank makes one from the same dataset and settings, and calls the same
+// methods in the same order: all are collective, parameters() excepted.
+//
+// An epoch is one Join context around this rank's batches, whose number differs from rank to rank.
+// After it all ranks hold the model and the optimizer's state of the rank that joined last, so that
+// the next epoch starts from equal replicas.
+//
+// The gradient of a batch is the sum over its rows divided by the settings' batch_rows, in a short
+// last batch too: with the divisor `initial` each row of a step weighs the same wherever it was
+// dealt, and even shards make the steps of a single process with world size times the batch.
+class Trainer {
+ public:
+  // `dataset` and `observer` have to outlive the trainer. The settings fit the group (require_fit).
+  Trainer(const distributed::ProcessGroup& group, const Dataset& dataset, const Settings& settings,
+          TrainingObserver& observer);
+
+  // All epochs. Gives the same report on all ranks. Throws InvalidArgument on all ranks when the
+  // loss is no finite number any more; EarlyTermination if the settings ask for it; what
+  // collectives throw.
+  RunReport run();
+
+  // The parameters as text: for each tensor a line "# name count", then one number a line, with
+  // digits enough to restore every bit.
+  std::string parameters();
+
+ private:
+  void train_epoch(int epoch, RunReport& report);
+  void train_batches(int epoch, std::span<const Sharding::Batch> batches);
+  void share_optimizer_state();
+  EpochResult measure(int epoch);
+  void gather_checksums(RunReport& report);
+  RunReport empty_report() const;
+
+  distributed::ProcessGroup group_;
+  const Dataset& dataset_;
+  Settings settings_;
+  TrainingObserver& observer_;
+  Sharding sharding_;
+  // What this rank measures of each epoch.
+  Examples training_part_;
+  Examples test_part_;
+  Network network_;
+  nn::parallel::DistributedDataParallel model_;
+  std::unique_ptr<optim::Optimizer> optimizer_;
+};
+
+}  // namespace tensorplay::train
