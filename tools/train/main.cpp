@@ -2,19 +2,24 @@
 
 #include "tools/train/csv_file.h"
 #include "tools/train/curve_plot.h"
+#include "tools/train/dataset.h"
 #include "tools/train/output_file.h"
 #include "tools/train/progress.h"
+#include "tools/train/settings.h"
 #include "tools/train/summary.h"
 #include "tools/train/trainer.h"
 
 #include <tensorplay/distributed/process_group.h>
+#include <tensorplay/error.h>
 
 #include <fmt/core.h>
 #include <unistd.h>
+#include <vector>
 #include <exception>
 #include <filesystem>
 #include <iostream>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace tensorplay::train {

@@ -1,7 +1,7 @@
 // Shows how far a run has come.
 #pragma once
 
-#include "tools/train/trainer.h"
+#include "tools/train/training_observer.h"
 
 #include <chrono>
 #include <cstddef>

@@ -6,27 +6,17 @@
 #include "tools/train/run_report.h"
 #include "tools/train/settings.h"
 #include "tools/train/sharding.h"
+#include "tools/train/training_observer.h"
 
-#include <tensorplay/distributed/algorithms/join_report.h>
 #include <tensorplay/distributed/process_group.h>
 #include <tensorplay/nn/parallel/distributed_data_parallel.h>
 #include <tensorplay/optim/optimizer.h>
 
-#include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 
 namespace tensorplay::train {
-
-// Who watches a run. Called by the thread that trains.
-class TrainingObserver {
- public:
-  virtual ~TrainingObserver() = default;
-  // This rank has done `done` of its `count` batches of the epoch (1, 2, ...).
-  virtual void batch_done(int, std::size_t, std::size_t) {}
-  // All ranks have ended an epoch.
-  virtual void epoch_done(const EpochResult&) {}
-};
 
 // Trains and measures. Every rank makes one from the same dataset and settings, and calls the same
 // methods in the same order: all are collective, parameters() excepted.

@@ -1,0 +1,22 @@
+// Who watches a run.
+#pragma once
+
+#include "tools/train/run_report.h"
+
+#include <cstddef>
+
+namespace tensorplay::train {
+
+// Told by the trainer, on the thread that trains, as it gets on. Does nothing by default; what an
+// observer throws ends the run.
+class TrainingObserver {
+ public:
+  virtual ~TrainingObserver() = default;
+  // This rank has made `done` of its `count` batches of epoch 1, 2...
+  virtual void batch_done([[maybe_unused]] int epoch, [[maybe_unused]] std::size_t done,
+                          [[maybe_unused]] std::size_t count) {}
+  // All ranks have ended an epoch.
+  virtual void epoch_done([[maybe_unused]] const EpochResult& result) {}
+};
+
+}  // namespace tensorplay::train
