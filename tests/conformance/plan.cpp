@@ -95,7 +95,7 @@ std::vector<Case> every_reduction(int world_size) {
 }
 
 std::vector<Case> boundaries(int world_size) {
-  constexpr std::size_t kBytes[] = {32, 64, 4096, 8192, 16384, 65536, 131072};
+  constexpr std::size_t kBytes[] = {32, 64, 4096, 8192, 16384, 65536, 131072, 262144};
   constexpr DType kTypes[] = {DType::float32, DType::int8, DType::float64, DType::bfloat16};
   Turns turns(world_size);
   std::vector<Case> cases;
