@@ -45,7 +45,16 @@ void check(World world, const std::vector<int>& inputs) {
   BOOST_TEST(result.findings() == "");
 }
 
+template <typename Model>
+concept JoinsAlone = requires(Model& model) {
+  Join({model});
+};
+
 BOOST_AUTO_TEST_SUITE(lifecycle)
+
+BOOST_AUTO_TEST_CASE(a_context_of_one_joinable_can_be_written_as_documented) {
+  BOOST_TEST(JoinsAlone<Counter>);
+}
 
 TP_WORLD_TEST(ranks_with_more_inputs_go_on_without_the_others) {
   check(world, {1, 4, 2});

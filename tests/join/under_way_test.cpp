@@ -84,6 +84,32 @@ TP_WORLD_TEST(large_operations_keep_their_contributors) {
   check(world, 3, 40'000, kSanitized ? 20 : 100);
 }
 
+TP_WORLD_TEST(operations_started_before_a_context_can_be_waited_for_inside) {
+  const auto result = run_world(world, 3, [](ProcessGroup& group) {
+    Findings found;
+    Counter counter(group);
+    for (int round = 0; round < 100; ++round) {
+      std::vector<Flight> before(20);  // more than are under way at once
+      for (Flight& flight : before) {
+        flight.values.assign(10, 1.0f);
+        flight.work = group.all_reduce_async(std::span(flight.values));
+      }
+      with_join({counter}, {}, [&] {
+        for (int i = 0; i < (group.rank() + round) % 3; ++i) {
+          counter.count();
+          found.equal(before[0].work.wait().count(), 3, "the contributors from before");
+        }
+      });
+      for (Flight& flight : before) {
+        found.equal(flight.work.wait().count(), 3, "the contributors from before");
+        found.equal(flight.values[9], 3.0f, "the sum from before");
+      }
+    }
+    return found.text();
+  });
+  BOOST_TEST(result.findings() == "");
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
