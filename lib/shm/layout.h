@@ -36,16 +36,14 @@
 
 namespace tensorplay::shm {
 
-// --- Limits, part of the interface
-// -----------------------------------------------------------------
+// --- Limits, part of the interface ---------------------------------------------------------------
 
 // "TNSRPLAY" in the order of the bytes: tells our segments from other people's files.
 inline constexpr std::uint64_t kMagic = 0x59414c5052534e54;
 inline constexpr std::uint32_t kLayoutVersion = 1;  // bump on any change in this file
 
 using distributed::kRankCountMax;
-inline constexpr int kGroupCountMax =
-    64;  // as many as there are bits in SegmentHeader::group_slots
+inline constexpr int kGroupCountMax = 64;  // one per bit of SegmentHeader::group_slots
 
 // The unit in which memory is taken and given back.
 inline constexpr std::size_t kPageBytes = 4096;
@@ -65,8 +63,7 @@ inline constexpr std::size_t kStagingBuffers = 4;      // chunks of one rank und
 // Progress words hold operation << kRoundBits | rounds done, so that they only ever grow.
 inline constexpr int kRoundBits = 20;
 
-// --- Per rank of the job
-// ---------------------------------------------------------------------------
+// --- Per rank of the job -------------------------------------------------------------------------
 
 enum class LifeState : std::uint32_t {
   absent = 0,    // nobody has taken this place yet
@@ -104,8 +101,7 @@ struct RankBlock {
   alignas(kSeparationBytes) Life life;
 };
 
-// --- Per job
-// ---------------------------------------------------------------------------------------
+// --- Per job -------------------------------------------------------------------------------------
 
 enum class SegmentState : std::uint32_t { building = 0, ready = 1 };
 
@@ -132,11 +128,10 @@ struct SegmentHeader {
   std::array<std::atomic<std::uint64_t>, 16> usable_cpus;
 };
 
-// --- Per group
-// -------------------------------------------------------------------------------------
+// --- Per group -----------------------------------------------------------------------------------
 
 enum class FailureState : std::uint32_t { none = 0, writing = 1, ready = 2 };
-enum class FailureKind : std::uint32_t { peer_failure = 1, mismatch = 2, timeout = 3 };
+enum class FailureKind : std::uint32_t { peer_failure = 1, mismatch = 2, timeout = 3, damage = 4 };
 
 // Why the group can't be used any more. Written once, by the first rank that finds out.
 struct FailureRecord {
@@ -201,11 +196,15 @@ struct JoinBoard {
 };
 inline constexpr int kIterationBits = 40;
 
+enum class Departure : std::uint32_t { none = 0, left = 1, raised = 2 };
+
 struct MemberBlock {
   std::array<ArrivalLine, kOperationSlots> arrivals;
   // The member takes no part in operations from this one on, until the context ends. Counts only if
   // it isn't older than the context. Only grows. writer: the member.
   alignas(kSeparationBytes) std::atomic<std::uint64_t> absent_from;
+  // The member has given up the group. writer: the member, once.
+  std::atomic<Departure> departure;
   alignas(kSeparationBytes) Progress progress;
   alignas(kSeparationBytes) std::array<JoinBoard, 2> boards;
   // Payloads of small operations, by number modulo kOperationSlots.
@@ -214,8 +213,7 @@ struct MemberBlock {
 
 inline constexpr std::size_t kStagingBytes = kStagingBuffers * kChunkBytes;  // per member
 
-// --- Why this may be shared
-// ------------------------------------------------------------------------
+// --- Why this may be shared ----------------------------------------------------------------------
 
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free &&
                   std::atomic<std::uint32_t>::is_always_lock_free,
@@ -236,8 +234,7 @@ static_assert(std::is_trivially_destructible_v<SegmentHeader> &&
                   std::is_trivially_destructible_v<MemberBlock>,
               "memory of a segment is never destroyed, only unmapped");
 
-// --- Where it lies
-// ---------------------------------------------------------------------------------
+// --- Where it lies -------------------------------------------------------------------------------
 
 // The offsets, in bytes, of a segment for so many ranks. Pure arithmetic.
 struct Geometry {

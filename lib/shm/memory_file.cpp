@@ -89,6 +89,10 @@ bool MemoryFile::has_name() const {
   return status_of(descriptor_).st_nlink > 0;
 }
 
+bool MemoryFile::has_data_at_begin() const noexcept {
+  return lseek(descriptor_, 0, SEEK_DATA) == 0;
+}
+
 int MemoryFile::reserve(std::size_t offset, std::size_t bytes) const noexcept {
   int error = 0;
   do {

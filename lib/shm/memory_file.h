@@ -37,6 +37,9 @@ class MemoryFile {
   // Whether the file still has its name: false once anybody has removed it.
   bool has_name() const;
 
+  // Whether anything was ever written to, or reserved for, the first page.
+  bool has_data_at_begin() const noexcept;
+
   // Takes memory for the range now. Returns 0 or an errno value.
   int reserve(std::size_t offset, std::size_t bytes) const noexcept;
   // Gives the range's memory back; it reads as zero afterwards. Whole pages.

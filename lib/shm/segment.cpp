@@ -88,13 +88,6 @@ std::shared_ptr<Segment> Segment::create_named(const std::string& name,
 
 namespace {
 
-// A file that was never published: its maker is at work and holds the lock, or has died.
-void remove_if_abandoned(MemoryFile& file) {
-  if (!file.try_lock()) return;
-  file.unlink();
-  file.unlock();
-}
-
 void check_owner(const MemoryFile& file, const std::string& name) {
   const char* reason = file.owner_uid() != geteuid() ? "it belongs to another user"
                        : !file.is_private()          ? "others than its owner may use it"
@@ -128,15 +121,31 @@ std::string reason_to_refuse(const SegmentHeader& header, const Geometry& geomet
   return "";
 }
 
-// Whether the file holds a published header; looks at the header's page only.
+// Whether the file holds a published header, or somebody else's data, which the caller's checks
+// refuse. Looks at the header's page only.
 bool is_published(const MemoryFile& file) {
+  const std::size_t file_bytes = file.bytes();
+  if (file_bytes < sizeof(SegmentHeader)) return file_bytes > 0;
+  // A page that was never written isn't mapped: looking at it would take memory, and where there is
+  // none left, end the process.
+  if (!file.has_data_at_begin()) return false;
   const bip::mapped_region page(file, bip::read_write, 0, sizeof(SegmentHeader));
   auto* header = static_cast<SegmentHeader*>(page.get_address());
-  // Acquire: pairs with the release in publish(); the fields before `state` are then final. Someone
-  // else's file has something else here, which the caller's checks refuse.
-  return header->magic != kMagic && header->magic != 0
-             ? true
-             : header->state.load(std::memory_order_acquire) == SegmentState::ready;
+  // SYNC segment. Acquire: pairs with publish(); the fields before `state` are then final.
+  return (header->magic != kMagic && header->magic != 0) ||
+         header->state.load(std::memory_order_acquire) == SegmentState::ready;
+}
+
+// The same, and removes a file that was never published: its maker is at work and holds the lock,
+// or has died.
+bool is_published_or_removed(MemoryFile& file) {
+  if (is_published(file)) return true;
+  if (!file.try_lock()) return false;
+  // The maker may have published it between the look and the lock. Now nobody changes it.
+  const bool published = is_published(file);
+  if (!published) file.unlink();
+  file.unlock();
+  return published;
 }
 
 }  // namespace
@@ -148,18 +157,11 @@ std::shared_ptr<Segment> Segment::open_named(const std::string& name,
   if (!opened) return nullptr;
   auto file = std::make_shared<MemoryFile>(std::move(*opened));
   check_owner(*file, name);
+  if (!is_published_or_removed(*file)) return nullptr;
   const std::size_t file_bytes = file->bytes();
   if (file_bytes < sizeof(SegmentHeader)) {
-    if (file_bytes > 0) {
-      throw SegmentError("/dev/shm/" + name + " is refused: it isn't a segment of this library; " +
-                         "remove the file, or choose another job name");
-    }
-    remove_if_abandoned(*file);
-    return nullptr;
-  }
-  if (!is_published(*file)) {
-    remove_if_abandoned(*file);
-    return nullptr;
+    throw SegmentError("/dev/shm/" + name + " is refused: it isn't a segment of this library; " +
+                       "remove the file, or choose another job name");
   }
   const bip::mapped_region page(*file, bip::read_only, 0, sizeof(SegmentHeader));
   const auto& header = *static_cast<const SegmentHeader*>(page.get_address());
@@ -173,7 +175,7 @@ std::shared_ptr<Segment> Segment::open_named(const std::string& name,
 }
 
 void Segment::publish() noexcept {
-  // Release: pairs with the acquire in is_published(); whoever sees `ready` sees the header filled.
+  // SYNC segment. Release: pairs with is_published(); whoever sees `ready` sees the header filled.
   header_->state.store(SegmentState::ready, std::memory_order_release);
   file_->unlock();
 }

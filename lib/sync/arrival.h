@@ -52,4 +52,17 @@ inline bool observe_absence(const shm::MemberBlock& member, std::uint64_t number
   return from >= context_begin && from <= number;
 }
 
+// Owner only, once: gives up the group.
+inline void publish_departure(shm::MemberBlock& member, shm::Departure how) noexcept {
+  // SYNC departure. Release: pairs with observe_departure(); this rank's last arrivals and progress
+  // were published before.
+  member.departure.store(how, std::memory_order_release);
+}
+
+// Look for the awaited word once more after this: it may have been published in between.
+inline shm::Departure observe_departure(const shm::MemberBlock& member) noexcept {
+  // SYNC departure. Acquire: pairs with publish_departure().
+  return member.departure.load(std::memory_order_acquire);
+}
+
 }  // namespace tensorplay::sync

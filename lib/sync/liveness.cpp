@@ -94,8 +94,9 @@ EndOfLife end_of(const shm::Life& life) {
   // SYNC end. Acquire: pairs with record_end(); the text is complete.
   const std::uint32_t end = life.end.load(std::memory_order_acquire);
   if (end != 0) {
+    const auto cause = std::min(end - 1, static_cast<std::uint32_t>(PeerFailure::Cause::killed));
     const char* text = life.end_text.data();
-    return {end == 1 + static_cast<std::uint32_t>(PeerFailure::Cause::killed),
+    return {true, static_cast<PeerFailure::Cause>(cause),
             std::string(text, strnlen(text, life.end_text.size()))};
   }
   const auto status =
@@ -103,12 +104,13 @@ EndOfLife end_of(const shm::Life& life) {
   if (status && status->start_time == life.start_time && status->state == 'Z') {
     if (WIFSIGNALED(status->exit_code)) {
       const int signal = WTERMSIG(status->exit_code);
-      return {true,
+      return {true, PeerFailure::Cause::killed,
               "was ended by signal " + std::to_string(signal) + " (" + strsignal(signal) + ")"};
     }
-    return {false, "exited with code " + std::to_string(WEXITSTATUS(status->exit_code))};
+    return {true, PeerFailure::Cause::exited,
+            "exited with code " + std::to_string(WEXITSTATUS(status->exit_code))};
   }
-  return {false, "has ended (it exited or was killed)"};
+  return {false, PeerFailure::Cause::exited, "has ended (it exited or was killed)"};
 }
 
 std::string activity_of(const shm::Life& life) {
@@ -131,14 +133,14 @@ std::string activity_of(const shm::Life& life) {
   }
 }
 
-void record_end(shm::Life& life, std::uint32_t end, std::string_view text) noexcept {
+void record_end(shm::Life& life, PeerFailure::Cause cause, std::string_view text) noexcept {
   // Relaxed: only the parent writes this word.
   if (life.end.load(std::memory_order_relaxed) != 0) return;
   const std::size_t length = std::min(text.size(), life.end_text.size() - 1);
   std::memcpy(life.end_text.data(), text.data(), length);
   life.end_text[length] = '\0';
   // SYNC end. Release: pairs with end_of(); the text is visible with it.
-  life.end.store(end, std::memory_order_release);
+  life.end.store(1 + static_cast<std::uint32_t>(cause), std::memory_order_release);
 }
 
 }  // namespace tensorplay::sync

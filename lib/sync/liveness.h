@@ -7,7 +7,10 @@
 
 #include "lib/shm/layout.h"
 
+#include <tensorplay/error.h>
+
 #include <string>
+#include <string_view>
 
 namespace tensorplay::sync {
 
@@ -35,8 +38,9 @@ std::string process_label(const shm::Life& life);
 
 // How a vanished rank ended, as far as its parent or the kernel tell.
 struct EndOfLife {
-  bool killed = false;  // by a signal
-  std::string text;     // "was ended by signal 9 (Killed)", "exited with code 3", ...
+  bool known = false;  // false: neither parent nor kernel tell (yet)
+  PeerFailure::Cause cause = PeerFailure::Cause::exited;
+  std::string text;  // "was ended by signal 9 (Killed)", "exited with code 3", ...
 };
 EndOfLife end_of(const shm::Life& life);
 
@@ -44,6 +48,6 @@ EndOfLife end_of(const shm::Life& life);
 std::string activity_of(const shm::Life& life);
 
 // Called by a parent that watches the rank: tells its peers how it ended. First call counts.
-void record_end(shm::Life& life, std::uint32_t end, std::string_view text) noexcept;
+void record_end(shm::Life& life, PeerFailure::Cause cause, std::string_view text) noexcept;
 
 }  // namespace tensorplay::sync

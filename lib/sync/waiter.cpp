@@ -13,7 +13,10 @@ using Clock = std::chrono::steady_clock;
 constexpr int kBarePolls = 200;
 constexpr int kBarePollsOversubscribed = 30;
 constexpr int kYields = 8;
-constexpr std::chrono::microseconds kSpin{200};
+// About two line transfers under way and the time to fill a small buffer: what a peer that is
+// running needs. Longer waits are for peers that aren't.
+constexpr std::chrono::microseconds kSpin{20};
+constexpr std::chrono::microseconds kYielding{200};
 
 void pause() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
@@ -49,11 +52,20 @@ bool yield_times(Condition& condition, int times) {
   return false;
 }
 
+bool yield_for_a_while(Condition& condition) {
+  const Clock::time_point end = Clock::now() + kYielding;
+  while (Clock::now() < end) {
+    if (yield_times(condition, 1)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 bool Waiter::spin(Condition& condition, int rank_count) const {
   if (rank_count <= usable_cpus(segment_.header())) {
-    return poll_times(condition, kBarePolls) || spin_with_pauses(condition);
+    return poll_times(condition, kBarePolls) || spin_with_pauses(condition) ||
+           yield_for_a_while(condition);
   }
   return poll_times(condition, kBarePollsOversubscribed) || yield_times(condition, kYields);
 }

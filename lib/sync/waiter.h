@@ -3,7 +3,9 @@
 //                 | ranks <= usable CPUs            | more ranks than CPUs
 //     ------------+---------------------------------+----------------------------------------------
 //     first       | poll, 200 times without a pause | poll, 30 times: the other CPU may be about to
-//     then        | poll with a pause, about 200 us | sched_yield, 8 times
+//     then        | poll with a pause, 20 us        | sched_yield, 8 times
+//     then        | sched_yield, 200 us: the CPUs   |
+//                 | may be busy with something else |
 //     then        | sleep on the doorbell, in slices of at most 50 ms, polling and checking between
 //
 // A slice bounds how long a death, a failure or a deadline goes unseen by a sleeper.

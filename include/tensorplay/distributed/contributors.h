@@ -46,12 +46,30 @@ class Contributors {
     return -1;
   }
 
+  // Calls visit(rank) for each rank of the set, in ascending order.
+  template <typename Visit>
+  void for_each(Visit&& visit) const {
+    for (unsigned i = 0; i < words_.size(); ++i) {
+      for (std::uint64_t word = words_[i]; word != 0; word &= word - 1) {
+        visit(static_cast<int>(i * 64) + std::countr_zero(word));
+      }
+    }
+  }
+  // Whether test(rank) holds for every rank of the set.
+  template <typename Test>
+  bool all_of(Test&& test) const {
+    for (unsigned i = 0; i < words_.size(); ++i) {
+      for (std::uint64_t word = words_[i]; word != 0; word &= word - 1) {
+        if (!test(static_cast<int>(i * 64) + std::countr_zero(word))) return false;
+      }
+    }
+    return true;
+  }
+
   // The contributing ranks in ascending order.
   std::vector<int> ranks() const {
     std::vector<int> result;
-    for (int rank = 0; rank < kRankCountMax; ++rank) {
-      if (contains(rank)) result.push_back(rank);
-    }
+    for_each([&result](int rank) { result.push_back(rank); });
     return result;
   }
 

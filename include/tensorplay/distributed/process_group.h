@@ -19,7 +19,7 @@
 // rank has gone (PeerFailure), or because ranks disagree (CollectiveMismatch). After one of these
 // the group can't be used any more, and says so at each further call.
 //
-// Buffers. A count may be 0, and any count up to 2^33 elements is allowed. Destination and source
+// Buffers. A count may be 0, and any other whose source has at most 64 GiB. Destination and source
 // of one call must be the same span, as the method says, or not overlap.
 //
 // Threads. One thread at a time uses the groups of a process; two at once in one group is told by

@@ -37,20 +37,20 @@ struct DistributedDataParallelOptions {
   // Behaviour.
   // Buffers follow the highest active rank at each forward(). The same on all ranks.
   bool broadcast_buffers = true;
-  // With the Join argument "follow": called on a joined rank when the gradients of an iteration that
-  // it missed have been written, for what the loop does after synchronize(): optimizer.step().
+  // With the Join argument "follow": called on a joined rank when the gradients of an iteration
+  // that it missed have been written, for what the loop does after synchronize(): optimizer.step().
   std::function<void()> on_shadowed_iteration = {};
 
   // Performance. The same on all ranks.
-  // Gradients are reduced in buckets of at most this size, filled in reverse order of the parameters:
-  // the order in which a backward pass makes them ready. A parameter is never divided; one that is
-  // larger gets a bucket of its own.
+  // Gradients are reduced in buckets of at most this size, filled in reverse order of the
+  // parameters: the order in which a backward pass makes them ready. A parameter is never divided;
+  // one that is larger gets a bucket of its own.
   std::size_t bucket_bytes = std::size_t{1} << 20;
 };
 
 // Wraps a model, given as its parameters and buffers. In each iteration
 //
-//     model.forward();                        // before the forward pass: notifies Join, syncs buffers
+//     model.forward();                        // before the forward pass: tells Join, syncs buffers
 //     ... forward and backward pass, gradients written by the caller ...
 //     model.gradient_ready(i);                // optional, as each gradient is complete
 //     model.synchronize();                    // averages what isn't averaged yet, and waits
@@ -70,27 +70,29 @@ struct DistributedDataParallelOptions {
 //
 // With Join (algorithms/join.h). Joined ranks contribute nothing and cost nothing. When all have
 // joined, parameters and buffers of the last joiner with the greatest rank are copied to all.
-// Arguments of the context:
-//   divide_by_initial_world_size   true: the sum of gradients is divided by the group's size; false:
-//   (bool, default true)           by the active ranks. Outside of a context both are the same.
-//   follow (bool, default false)   a joined rank stays in step: it receives buffers and averaged
-//                                  gradients of every iteration that it misses and then calls
-//                                  on_shadowed_iteration. When that steps its optimizer, all ranks
-//                                  hold the same parameters and the same optimizer state at all
-//                                  times. A gradient that no rank had is zero on it, as in a loop
-//                                  that clears gradients before each iteration. Without it,
-//                                  optimizer states differ after the context (see
-//                                  optim/optimizer.h: Optimizer::state()).
+// Arguments of the context, both bool:
+//
+//   divide_by_initial_world_size   By default true: the sum of gradients is divided by the group's
+//                                  size; false: by the active ranks. Outside of a context both are
+//                                  the same.
+//   follow                         By default false. true: a joined rank stays in step. It receives
+//                                  buffers and averaged gradients of every iteration that it
+//                                  misses and then calls on_shadowed_iteration. When that steps
+//                                  its optimizer, all ranks hold the same parameters and the same
+//                                  optimizer state at all times. A gradient that no rank had is
+//                                  zero on it, as in a loop that clears them at each beginning.
+//
+// Without `follow`, optimizer states differ after the context: see Optimizer::state() in
+// optim/optimizer.h.
 //
 // Threads and processes: as the group's.
 class DistributedDataParallel : public distributed::algorithms::Joinable {
  public:
-  // Collective. Checks that all ranks pass the same names, order and sizes of parameters and buffers,
-  // and the same options (else CollectiveMismatch on all ranks, naming the first that differs), then
-  // copies rank 0's values to all. Throws InvalidArgument for a parameter whose gradient and value
-  // differ in length.
-  DistributedDataParallel(std::vector<Parameter> parameters,
-                          const distributed::ProcessGroup& group,
+  // Collective. Checks that all ranks pass the same names, order and sizes of parameters and
+  // buffers, and the same options (else CollectiveMismatch on all ranks, naming the first that
+  // differs), then copies rank 0's values to all. Throws InvalidArgument for a parameter whose
+  // gradient and value differ in length.
+  DistributedDataParallel(std::vector<Parameter> parameters, const distributed::ProcessGroup& group,
                           DistributedDataParallelOptions options = {});
   DistributedDataParallel(std::vector<Parameter> parameters, std::vector<Buffer> buffers,
                           const distributed::ProcessGroup& group,
@@ -103,15 +105,16 @@ class DistributedDataParallel : public distributed::algorithms::Joinable {
   // synchronize(), and what the Join context throws.
   void forward();
 
-  // The gradient of parameter `index` is complete: its bucket is reduced as soon as it's full, while
-  // the caller goes on. Once per parameter and iteration; all ranks may call in any order. The
-  // gradient isn't to be written or read from then on until synchronize() has returned. Under
+  // The gradient of parameter `index` is complete: its bucket is reduced as soon as it's full,
+  // while the caller goes on. Once per parameter and iteration; all ranks may call in any order.
+  // The gradient isn't to be written or read from then on until synchronize() has returned. Under
   // no_sync nothing is sent. Throws InvalidArgument before forward(), for a second call, and for an
   // index that is none.
   void gradient_ready(std::size_t index);
 
-  // Parameter `index` has no gradient on this rank in this iteration. After iterations under no_sync
-  // the gradient that those have accumulated counts, if there is one. Throws as gradient_ready().
+  // Parameter `index` has no gradient on this rank in this iteration. After iterations under
+  // no_sync the gradient that those have accumulated counts, if there is one. Throws as
+  // gradient_ready().
   void gradient_unused(std::size_t index);
 
   // Ends the backward pass: reduces every bucket that isn't yet and waits for all. Under no_sync
@@ -122,10 +125,10 @@ class DistributedDataParallel : public distributed::algorithms::Joinable {
   // accumulate on each rank, to be averaged by the first synchronize() of an iteration that began
   // after it. All active ranks use it in the same iterations.
   //
-  // What a rank has accumulated when it leaves its loop reaches the others only later: it stays in the
-  // rank's gradients (unless it follows: the averages that it receives are written over it) and counts
-  // in the first synchronize() after the context, if the caller doesn't clear it before. To let it
-  // count at once, cut the inputs so that a rank's last iteration is a synchronised one.
+  // What a rank has accumulated when it leaves its loop reaches the others only later: it stays in
+  // the rank's gradients (unless it follows: the averages that it receives are written over it) and
+  // counts in the first synchronize() after the context, if the caller doesn't clear it before. To
+  // let it count at once, cut the inputs so that a rank's last iteration is a synchronised one.
   class NoSync {
    public:
     explicit NoSync(DistributedDataParallel& model) noexcept;

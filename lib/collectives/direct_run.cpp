@@ -1,0 +1,117 @@
+#include "lib/collectives/direct_run.h"
+
+#include "lib/collectives/chunk_plan.h"
+#include "lib/sync/arrival.h"
+#include "lib/sync/progress.h"
+
+#include <tensorplay/error.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+namespace tensorplay::collectives {
+namespace {
+
+const shm::ArrivalLine& line_of(const Exchange& exchange, int member) {
+  return sync::arrival_line(exchange.memory->member(member), exchange.number);
+}
+
+bool is_all_reduce(const Exchange& exchange) noexcept {
+  return exchange.shape.kind == CollectiveKind::all_reduce;
+}
+
+}  // namespace
+
+bool DirectRun::possible(const Exchange& exchange) {
+  const bool sources = exchange.sources.all_of(
+      [&](int member) { return (line_of(exchange, member).flags & shm::kSourceInArena) != 0; });
+  if (!is_all_reduce(exchange)) return sources;
+  return sources && exchange.participants.all_of([&](int member) {
+    return (line_of(exchange, member).flags & shm::kDestinationInArena) != 0;
+  });
+}
+
+DirectRun::DirectRun(const Exchange& exchange)
+    : exchange_(exchange),
+      sources_(static_cast<std::size_t>(exchange.shape.world_size)),
+      destinations_(sources_.size()) {
+  exchange_.sources.for_each(
+      [this](int member) { sources_[static_cast<std::size_t>(member)] = place(member, 0); });
+  if (!is_all_reduce(exchange_)) return;
+  exchange_.participants.for_each(
+      [this](int member) { destinations_[static_cast<std::size_t>(member)] = place(member, 1); });
+}
+
+// The source (index 0) or destination (1) that the member's arrival names, in this mapping.
+std::byte* DirectRun::place(int member, std::size_t index) const {
+  std::uint64_t offset = 0;
+  std::memcpy(&offset, line_of(exchange_, member).payload.data() + index * sizeof(offset),
+              sizeof(offset));
+  const shm::Segment& segment = exchange_.memory->segment();
+  const auto arena = segment.arena(exchange_.memory->world_rank(member));
+  const std::size_t begin = segment.offset_of(arena.data());
+  const std::size_t bytes = exchange_.shape.source_bytes();
+  if (offset < begin || bytes > arena.size() || offset - begin > arena.size() - bytes) {
+    throw SegmentError("rank " + std::to_string(member) + " named a buffer outside its arena in " +
+                       distributed::name(exchange_.shape.kind) + " (operation " +
+                       std::to_string(exchange_.number) + "): the segment is damaged");
+  }
+  return segment.at(offset);
+}
+
+// Whether this rank reads or writes other ranks' buffers.
+bool DirectRun::moves_data() const noexcept {
+  return is_all_reduce(exchange_) ? exchange_.supplies() : exchange_.receives();
+}
+
+bool DirectRun::advance() {
+  if (!moved_) {
+    if (moves_data()) is_all_reduce(exchange_) ? reduce_slice() : read_sources();
+    moved_ = true;
+    sync::publish_progress(exchange_.memory->own().progress.consumed,
+                           sync::progress_value(exchange_.number, 1));
+    exchange_.memory->ring();
+  }
+  return exchange_.participants.all_of([this](int member) { return !awaits(member); });
+}
+
+bool DirectRun::awaits(int member) const {
+  if (member == exchange_.self() || !exchange_.participants.contains(member)) return false;
+  // Who neither lent its source nor gets its result from others has nobody to wait for.
+  if (!exchange_.supplies() && !is_all_reduce(exchange_)) return false;
+  return !sync::observe_progress(exchange_.memory->member(member).progress.consumed,
+                                 sync::progress_value(exchange_.number, 1));
+}
+
+void DirectRun::read_sources() {
+  const std::size_t block =
+      static_cast<std::size_t>(exchange_.shape.block_read_by(exchange_.self())) *
+      exchange_.shape.block_bytes;
+  deliver(exchange_, 0, exchange_.shape.block_bytes, [&](int member) -> const std::byte* {
+    return sources_[static_cast<std::size_t>(member)] + block;
+  });
+}
+
+// In pieces that stay in the cache between being reduced and being copied to the others.
+void DirectRun::reduce_slice() {
+  int index = 0;
+  exchange_.contributors.for_each([&](int other) { index += other < exchange_.self() ? 1 : 0; });
+  const ByteRange own =
+      slice_of(exchange_.shape.block_bytes, index, exchange_.contributors.count());
+  for (std::size_t begin = own.begin; begin < own.end; begin += shm::kChunkBytes) {
+    const std::size_t bytes = std::min(shm::kChunkBytes, own.end - begin);
+    const void* sources[shm::kRankCountMax];
+    std::size_t source_count = 0;
+    exchange_.sources.for_each([&](int member) {
+      sources[source_count++] = sources_[static_cast<std::size_t>(member)] + begin;
+    });
+    std::byte* result = destinations_[static_cast<std::size_t>(exchange_.self())] + begin;
+    reduce_into(exchange_, result, sources, source_count, bytes);
+    exchange_.participants.for_each([&](int member) {
+      move_bytes(destinations_[static_cast<std::size_t>(member)] + begin, result, bytes);
+    });
+  }
+}
+
+}  // namespace tensorplay::collectives

@@ -1,0 +1,28 @@
+#include "lib/collectives/exchange.h"
+
+#include <cstring>
+
+namespace tensorplay::collectives {
+
+void move_bytes(std::byte* destination, const std::byte* source, std::size_t bytes) noexcept {
+  if (destination != source && bytes != 0) std::memmove(destination, source, bytes);
+}
+
+void reduce_into(const Exchange& exchange, std::byte* destination, const void* const* sources,
+                 std::size_t source_count, std::size_t bytes) {
+  if (bytes == 0) return;
+  const Shape& shape = exchange.shape;
+  const std::size_t count = bytes / (shape.block_bytes / shape.count);
+  exchange.kernel(
+      {destination, sources, source_count, count, static_cast<std::uint32_t>(source_count)});
+}
+
+void zero_absent_blocks(const Exchange& exchange, std::size_t begin, std::size_t end) noexcept {
+  if (exchange.shape.destination_blocks() <= 1 || begin == end) return;
+  for (int rank = 0; rank < exchange.shape.world_size; ++rank) {
+    if (exchange.sources.contains(rank)) continue;
+    std::memset(exchange.destination_block(rank) + begin, 0, end - begin);
+  }
+}
+
+}  // namespace tensorplay::collectives

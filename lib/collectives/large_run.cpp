@@ -1,0 +1,13 @@
+#include "lib/collectives/large_run.h"
+
+#include "lib/collectives/direct_run.h"
+#include "lib/collectives/staged_run.h"
+
+namespace tensorplay::collectives {
+
+std::unique_ptr<LargeRun> make_large_run(const Exchange& exchange, StagingLease& lease) {
+  if (DirectRun::possible(exchange)) return std::make_unique<DirectRun>(exchange);
+  return std::make_unique<StagedRun>(exchange, lease);
+}
+
+}  // namespace tensorplay::collectives

@@ -1,0 +1,58 @@
+// What a collective moves: the arithmetic that all algorithms share.
+//
+// Symbols: W ranks; a block is `count` elements, B bytes. A source has 1 or W blocks, a destination
+// 1 or W blocks; each receiver reads one block of every source.
+//
+//   kind            sources  blocks  receivers  reads block    writes
+//   --------------- -------- ------- ---------- -------------- ----------------------------------
+//   barrier         none     0       none
+//   all_reduce      all      1       all        0              one block, reduced
+//   reduce          all      1       root       0              one block, reduced
+//   reduce_scatter  all      W       all        its own        one block, reduced
+//   broadcast       root     1       all        0              one block
+//   scatter         root     W       all        its own        one block
+//   all_gather      all      1       all        0              W blocks, by source
+//   gather          all      1       root       0              W blocks, by source
+//   all_to_all      all      W       all        its own        W blocks, by source
+#pragma once
+
+#include <tensorplay/distributed/collective_call.h>
+
+#include <cstddef>
+
+namespace tensorplay::collectives {
+
+using distributed::CollectiveKind;
+
+// The shape of one call in a group of so many ranks. Pure arithmetic; the same on every rank.
+struct Shape {
+  CollectiveKind kind = CollectiveKind::barrier;
+  int world_size = 1;
+  int root = 0;
+  std::size_t count = 0;        // elements of a block
+  std::size_t block_bytes = 0;  // B
+
+  static Shape of(const distributed::CollectiveCall& call, int world_size) noexcept;
+
+  bool has_root() const noexcept;
+  bool root_supplies() const noexcept;  // the values come from the root alone
+  bool reduces() const noexcept;
+  // Whether a contributor of this rank passes a source, and a participant wants a destination.
+  bool is_source(int rank) const noexcept;
+  bool is_receiver(int rank) const noexcept;
+  // Blocks of a source, and of a destination: 0, 1 or W.
+  int source_blocks() const noexcept;
+  int destination_blocks() const noexcept;
+  // Which block of a source `receiver` reads, and which block of a destination comes from `source`.
+  int block_read_by(int receiver) const noexcept;
+  int block_written_from(int source) const noexcept;
+
+  std::size_t source_bytes() const noexcept {
+    return static_cast<std::size_t>(source_blocks()) * block_bytes;
+  }
+  std::size_t destination_bytes() const noexcept {
+    return static_cast<std::size_t>(destination_blocks()) * block_bytes;
+  }
+};
+
+}  // namespace tensorplay::collectives

@@ -1,0 +1,57 @@
+// Large operations through the staging buffers, in rounds.
+//
+// In round k
+//   stage    every source copies its pieces of round k into its buffer k mod kStagingBuffers, once
+//            all readers have consumed what lay there;
+//   reduce   (all_reduce only) every contributor reduces its slice of the round, from the others'
+//            buffers and its own memory, into its own buffer, where its own slice was left free;
+//   consume  every receiver reads what it needs from the others' buffers into its destination.
+// Each rank tells by its three progress words how many rounds it has done of each. The steps of
+// different rounds overlap: while round k is reduced, round k + 1 is staged.
+//
+// Bytes moved per rank for an all_reduce of S bytes by W ranks: S (W-1)/W staged, S read and S/W
+// written reducing, S copied out. A rank's own slice is never copied in.
+#pragma once
+
+#include "lib/collectives/chunk_plan.h"
+#include "lib/collectives/large_run.h"
+
+#include <cstdint>
+
+namespace tensorplay::collectives {
+
+class StagedRun : public LargeRun {
+ public:
+  StagedRun(const Exchange& exchange, StagingLease& lease);
+
+  bool advance() override;
+  bool awaits(int member) const override;
+
+ private:
+  bool two_phases() const noexcept;
+  bool done() const noexcept;
+  std::uint64_t value(std::uint64_t rounds) const noexcept;
+
+  bool try_stage();
+  bool try_reduce();
+  bool try_consume();
+
+  bool staging_free(std::uint64_t k) const noexcept;
+  void stage(std::uint64_t k) noexcept;
+  void stage_others_slices(ByteRange range, std::byte* buffer) noexcept;
+  void reduce(std::uint64_t k);
+  void consume(std::uint64_t k);
+  void collect_slices(std::uint64_t k) noexcept;
+  ByteRange slice(int member, std::size_t bytes) const noexcept;
+
+  Exchange exchange_;
+  ChunkPlan plan_;
+  StagingLease before_;  // who may still read the buffers from the operation before
+  MemberSet readers_;    // of this rank's buffers, without itself
+  // Rounds done by this rank.
+  std::uint64_t staged_ = 0;
+  std::uint64_t reduced_ = 0;
+  std::uint64_t consumed_ = 0;
+};
+
+}  // namespace tensorplay::collectives

@@ -1,0 +1,37 @@
+// A rank's own part of the segment, from which allocate() takes.
+#pragma once
+
+#include "lib/shm/segment.h"
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <span>
+
+namespace tensorplay::distributed {
+
+// Hands out whole pages of one rank's arena, first fit. The bookkeeping is private to the process:
+// other ranks only see offsets. Used by one thread.
+class Arena {
+ public:
+  Arena(std::shared_ptr<shm::Segment> segment, int world_rank);
+
+  // `bytes` of zeroed memory on a page of its own, taken now; null for 0 bytes. Throws SegmentError
+  // if address space or memory is short.
+  std::byte* allocate(std::size_t bytes);
+  // Gives back what allocate() gave; null is fine. Throws InvalidArgument for any other address.
+  void deallocate(const void* memory);
+
+  // Whether the whole range is memory that allocate() gave.
+  bool contains(const void* memory, std::size_t bytes) const noexcept;
+
+ private:
+  std::size_t take_free(std::size_t bytes);
+
+  std::shared_ptr<shm::Segment> segment_;
+  std::span<std::byte> range_;
+  std::map<std::size_t, std::size_t> free_;  // begin -> bytes, within the arena; never adjacent
+  std::map<std::size_t, std::size_t> used_;  // likewise
+};
+
+}  // namespace tensorplay::distributed

@@ -1,0 +1,35 @@
+// Why a group can't be used any more: one record per group, the same error on all of its ranks.
+#pragma once
+
+#include "lib/shm/layout.h"
+
+#include <tensorplay/error.h>
+
+#include <string>
+
+namespace tensorplay::distributed {
+
+// What went wrong, before it's recorded.
+struct Failure {
+  shm::FailureKind kind = shm::FailureKind::timeout;
+  int rank = -1;                                          // that failed, for peer_failure
+  PeerFailure::Cause cause = PeerFailure::Cause::exited;  // likewise
+  std::string text;
+};
+
+// Whether the group has failed. One load: for the hot path.
+inline bool has_failed(const shm::FailureRecord& record) noexcept {
+  // Relaxed: read_failure() acquires before anything is read through it.
+  return record.state.load(std::memory_order_relaxed) != shm::FailureState::none;
+}
+
+// Records the failure unless there is one already: the first counts, for all ranks.
+void record_failure(shm::FailureRecord& record, const Failure& failure) noexcept;
+
+// The recorded failure, of a record for which has_failed() is true.
+Failure read_failure(const shm::FailureRecord& record);
+
+// Throws it: PeerFailure, CollectiveMismatch or Timeout.
+[[noreturn]] void throw_failure(const Failure& failure);
+
+}  // namespace tensorplay::distributed

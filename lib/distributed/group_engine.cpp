@@ -1,0 +1,143 @@
+#include "lib/distributed/group_engine.h"
+
+#include "lib/collectives/small.h"
+#include "lib/distributed/call_check.h"
+#include "lib/distributed/group_slots.h"
+#include "lib/sync/arrival.h"
+#include "lib/sync/doorbell.h"
+#include "lib/sync/join_board.h"
+
+#include <tensorplay/error.h>
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+
+namespace tensorplay::distributed {
+
+GroupEngine::GroupEngine(std::shared_ptr<Job> job, int slot, int self, std::vector<int> world_ranks)
+    : job_(std::move(job)),
+      memory_(job_->segment(), slot, self, std::move(world_ranks)),
+      exceptions_at_start_(std::uncaught_exceptions()) {
+  job_->add(*this);
+}
+
+GroupEngine::~GroupEngine() {
+  job_->remove(*this);
+  if (job_->is_forked_copy()) return;
+  const bool raised = std::uncaught_exceptions() > exceptions_at_start_;
+  sync::publish_departure(memory_.own(), raised ? shm::Departure::raised : shm::Departure::left);
+  sync::ring_all(*job_->segment());
+  leave_group_slot(*job_->segment(), memory_.slot());
+}
+
+// --- Issuing
+// ----------------------------------------------------------------------------------------
+
+std::shared_ptr<WorkState> GroupEngine::start(const CollectiveCall& call) {
+  throw_if_failed();
+  check_call(call, rank(), size());
+  if (redirected_ != nullptr) return redirected_->shadow(call);
+  return issue(make_operation(call, Role::active), false);
+}
+
+std::shared_ptr<Operation> GroupEngine::start_shadow(const CollectiveCall& call, bool supplies) {
+  throw_if_failed();
+  return issue(make_operation(call, Role::shadow), supplies);
+}
+
+std::shared_ptr<Operation> GroupEngine::make_operation(const CollectiveCall& call, Role role) {
+  auto operation = std::make_shared<Operation>(weak_from_this(), call, size(), role);
+  if (operation->shape.reduces()) operation->kernel = reduce::kernel_for(call.dtype, call.op);
+  return operation;
+}
+
+std::shared_ptr<Operation> GroupEngine::issue(std::shared_ptr<Operation> operation, bool supplies) {
+  operation->supplies = supplies;
+  operation->number = next_number_++;
+  operations_.push_back(operation);
+  post_queued();
+  return operation;
+}
+
+void GroupEngine::post_queued() {
+  if (operations_.empty()) return;
+  const std::uint64_t oldest = operations_.front()->number;
+  for (const auto& operation : operations_) {
+    if (operation->number >= oldest + shm::kOperationsInFlight) break;
+    if (operation->stage == Stage::queued) post(*operation);
+  }
+}
+
+void GroupEngine::post(Operation& operation) {
+  shm::MemberBlock& own = memory_.own();
+  shm::ArrivalLine& line = sync::arrival_line(own, operation.number);
+  const CollectiveCall& call = operation.call;
+  line.count = call.count;
+  line.kind = call.kind;
+  line.dtype = call.dtype;
+  line.op = call.op;
+  line.root = static_cast<std::uint16_t>(call.root);
+  line.tag = membership_.tag;
+  line.context = membership_.fingerprint;
+  line.iteration = membership_.iteration;
+  line.flags = place_payload(line, operation);
+  sync::publish_arrival(line, operation.number);
+  operation.stage = Stage::posted;
+  if (size() > 1) memory_.ring();
+  publish_announcements(operation.number);
+}
+
+// Puts the source where peers will look for it, and says where that is.
+std::uint8_t GroupEngine::place_payload(shm::ArrivalLine& line, const Operation& operation) const {
+  const bool shadow = operation.role == Role::shadow;
+  unsigned flags = 0;
+  if (shadow) flags |= shm::kShadow;
+  if (operation.supplies) flags |= shm::kSupplies;
+  const bool supplies = operation.shape.is_source(rank()) && (!shadow || operation.supplies);
+  const auto* source = supplies ? static_cast<const std::byte*>(operation.call.source) : nullptr;
+  if (operation.algorithm != collectives::Algorithm::large) {
+    collectives::post_small(memory_.own(), operation.number, operation.shape, source);
+    return static_cast<std::uint8_t>(flags);
+  }
+  const Arena& arena = job_->arena();
+  const auto* destination = operation.call.destination;
+  std::uint64_t offsets[2] = {0, 0};
+  if (source != nullptr && arena.contains(source, operation.shape.source_bytes())) {
+    flags |= shm::kSourceInArena;
+    offsets[0] = memory_.segment().offset_of(source);
+  }
+  if (arena.contains(destination, operation.shape.destination_bytes())) {
+    flags |= shm::kDestinationInArena;
+    offsets[1] = memory_.segment().offset_of(destination);
+  }
+  std::memcpy(line.payload.data(), offsets, sizeof(offsets));
+  return static_cast<std::uint8_t>(flags);
+}
+
+void GroupEngine::announce(std::uint64_t iterations) {
+  const bool all_posted = operations_.empty() || operations_.back()->stage != Stage::queued;
+  membership_.iteration = static_cast<std::uint32_t>(iterations);
+  if (!all_posted) {
+    announcements_.push_back({next_number_ - 1, iterations});
+    return;
+  }
+  sync::publish_iteration(sync::board_of(memory_.own(), membership_.generation),
+                          membership_.generation, iterations);
+}
+
+void GroupEngine::publish_announcements(std::uint64_t posted) {
+  while (!announcements_.empty() && announcements_.front().after <= posted) {
+    sync::publish_iteration(sync::board_of(memory_.own(), membership_.generation),
+                            membership_.generation, announcements_.front().iterations);
+    announcements_.pop_front();
+  }
+}
+
+void GroupEngine::resume_at(std::uint64_t number) noexcept {
+  next_number_ = number;
+  membership_.context_begin = number;
+  membership_.absent = {};
+}
+
+}  // namespace tensorplay::distributed

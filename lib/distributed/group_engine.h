@@ -1,0 +1,132 @@
+// The engine of a group on this rank: issues operations, lets them advance, finds out who takes
+// part.
+//
+// An operation's life: start() checks and queues it; as soon as fewer than kOperationsInFlight are
+// under way it is posted, by publishing this rank's arrival line. progress() sees the others'
+// arrivals, compares descriptors, and delivers (small operations) or runs the exchange (large ones,
+// one at a time, in order). Nothing here blocks but wait().
+//
+// Used by one thread at a time: the callers hold a UseGuard.
+#pragma once
+
+#include "lib/collectives/group_memory.h"
+#include "lib/distributed/failure.h"
+#include "lib/distributed/job.h"
+#include "lib/distributed/membership.h"
+#include "lib/distributed/operation.h"
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tensorplay::distributed {
+
+// Takes the calls of a hook that shadows, instead of the group: see follower.h.
+class ShadowCalls {
+ public:
+  virtual ~ShadowCalls() = default;
+  virtual std::shared_ptr<WorkState> shadow(const CollectiveCall& call) = 0;
+};
+
+class GroupEngine : public std::enable_shared_from_this<GroupEngine> {
+ public:
+  // `slot`, and the job ranks of the members, are agreed by all; the group's memory is zero or
+  // prepared by the leader of the split.
+  GroupEngine(std::shared_ptr<Job> job, int slot, int self, std::vector<int> world_ranks);
+  ~GroupEngine();
+
+  int rank() const noexcept { return memory_.self(); }
+  int size() const noexcept { return memory_.size(); }
+  Job& job() noexcept { return *job_; }
+  const std::shared_ptr<Job>& shared_job() const noexcept { return job_; }
+  const collectives::GroupMemory& memory() const noexcept { return memory_; }
+
+  // Checks the call and issues it. Throws InvalidArgument, or what the group failed by.
+  std::shared_ptr<WorkState> start(const CollectiveCall& call);
+  // The same for a joined rank in step; `supplies`: source is what the root broadcasts or scatters.
+  std::shared_ptr<Operation> start_shadow(const CollectiveCall& call, bool supplies);
+
+  // Blocks until the operation is done. Throws what the group failed by. Takes the UseGuard itself.
+  void wait(Operation& operation);
+  // Lets everything advance once; whether wait() would return at once. Takes the UseGuard itself.
+  bool poll(Operation& operation);
+  // For callers that hold the UseGuard: wait(), waiting for something else, and for everything that
+  // was issued.
+  void wait_unguarded(Operation& operation);
+  void wait_for(sync::Condition& condition);
+  void drain();
+
+  // Lets this group's operations advance. Never throws: what can't be done is told by the operation
+  // or by the group's failure.
+  void progress();
+  bool busy() const noexcept { return !operations_.empty(); }
+
+  bool failed() const noexcept { return has_failed(memory_.header().failure); }
+  void throw_if_failed() const;
+  // Makes the group fail, for all of its ranks, unless it has failed already.
+  void fail(const Failure& failure) noexcept;
+  // Fails and throws if a member of `awaited` is gone, or if `now` is past the deadline.
+  void check_awaited(const std::function<bool(int)>& awaits, const std::string& what,
+                     std::chrono::steady_clock::time_point since,
+                     std::chrono::steady_clock::time_point now);
+
+  // --- For the join context ---
+  Membership& membership() noexcept { return membership_; }
+  const Membership& membership() const noexcept { return membership_; }
+  std::uint64_t next_number() const noexcept { return next_number_; }
+  // Publishes `iterations` on the board once all operations issued before are posted.
+  void announce(std::uint64_t iterations);
+  // All members begin anew with operation `number`, with everybody present.
+  void resume_at(std::uint64_t number) noexcept;
+  // While set, start() passes its calls to `calls`; null to end.
+  void redirect(ShadowCalls* calls) noexcept { redirected_ = calls; }
+
+ private:
+  struct Announcement {
+    std::uint64_t after;  // may be published once this operation is posted
+    std::uint64_t iterations;
+  };
+
+  std::shared_ptr<Operation> make_operation(const CollectiveCall& call, Role role);
+  std::shared_ptr<Operation> issue(std::shared_ptr<Operation> operation, bool supplies);
+
+  void post_queued();
+  void post(Operation& operation);
+  std::uint8_t place_payload(shm::ArrivalLine& line, const Operation& operation) const;
+  void publish_announcements(std::uint64_t posted);
+
+  void advance(Operation& operation);
+  bool see_arrivals(Operation& operation);
+  bool see_member(Operation& operation, int member);
+  void accept(Operation& operation, int member, const shm::ArrivalLine& line);
+  bool agrees(const Operation& operation, const shm::ArrivalLine& line) const noexcept;
+  collectives::Exchange exchange_of(const Operation& operation) const;
+  Contributors sources_of(const Operation& operation) const;
+  std::exception_ptr absent_root(const Operation& operation) const;
+  void begin_exchange(Operation& operation);
+  bool is_oldest_large(const Operation& operation) const noexcept;
+  void finish(Operation& operation) noexcept;
+
+  bool is_gone(int member) const;
+  bool awaits(const Operation& operation, int member) const;
+  bool awaits_earlier_large(const Operation& operation, int member) const;
+  std::uint32_t sleeping_for(const Operation& operation) const;
+
+  friend class OperationCondition;
+
+  std::shared_ptr<Job> job_;
+  collectives::GroupMemory memory_;
+  Membership membership_;
+  std::uint64_t next_number_ = 1;
+  std::deque<std::shared_ptr<Operation>> operations_;  // issued and not done, in order
+  std::deque<Announcement> announcements_;             // not yet published, in order
+  collectives::StagingLease staging_lease_;
+  ShadowCalls* redirected_ = nullptr;
+  int exceptions_at_start_;
+};
+
+}  // namespace tensorplay::distributed

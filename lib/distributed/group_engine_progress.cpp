@@ -1,0 +1,156 @@
+// Letting operations advance: seeing arrivals, comparing them, and moving the data.
+#include "lib/collectives/small.h"
+#include "lib/distributed/group_engine.h"
+#include "lib/distributed/report.h"
+#include "lib/sync/arrival.h"
+
+#include <tensorplay/error.h>
+
+#include <exception>
+
+namespace tensorplay::distributed {
+
+void GroupEngine::progress() {
+  if (operations_.empty() || failed()) return;
+  for (std::size_t i = 0; i < operations_.size(); ++i) {
+    if (operations_[i]->stage == Stage::queued) break;
+    if (operations_[i]->stage != Stage::done) advance(*operations_[i]);
+  }
+  while (!operations_.empty() && operations_.front()->stage == Stage::done) {
+    operations_.pop_front();
+    post_queued();
+  }
+}
+
+void GroupEngine::advance(Operation& operation) {
+  try {
+    if (operation.stage == Stage::posted && see_arrivals(operation)) {
+      operation.stage = Stage::exchanging;
+      operation.error = absent_root(operation);
+      if (operation.error) return finish(operation);
+    }
+    if (operation.stage != Stage::exchanging) return;
+    if (!operation.run) begin_exchange(operation);
+    if (operation.run && operation.run->advance()) finish(operation);
+  } catch (const CollectiveMismatch& error) {
+    fail({shm::FailureKind::mismatch, -1, PeerFailure::Cause::exited, error.what()});
+  } catch (const SegmentError& error) {
+    fail({shm::FailureKind::damage, -1, PeerFailure::Cause::exited, error.what()});
+  }
+}
+
+bool GroupEngine::see_arrivals(Operation& operation) {
+  for (; operation.next_peer < size(); ++operation.next_peer) {
+    if (!see_member(operation, operation.next_peer)) return false;
+  }
+  return true;
+}
+
+// Whether it's known if the member takes part in the operation.
+bool GroupEngine::see_member(Operation& operation, int member) {
+  if (membership_.absent.contains(member)) return true;
+  const shm::MemberBlock& block = memory_.member(member);
+  const shm::ArrivalLine& line = sync::arrival_line(memory_.member(member), operation.number);
+  switch (sync::observe_arrival(line, operation.number)) {
+    case sync::Arrival::arrived:
+      accept(operation, member, line);
+      return true;
+    case sync::Arrival::overrun:
+      throw SegmentError(rank_label(memory_, member) + " is ahead of operation " +
+                         std::to_string(operation.number) +
+                         " by more than is possible: the segment is damaged");
+    case sync::Arrival::missing:
+      break;
+  }
+  if (!sync::observe_absence(block, operation.number, membership_.context_begin)) return false;
+  if (!membership_.inside) {
+    throw CollectiveMismatch(rank_label(memory_, member) + " has joined a Join context, but " +
+                             rank_label(memory_, rank()) + " calls " + describe(operation.call) +
+                             " (operation " + std::to_string(operation.number) +
+                             ") outside of an enabled one; enter the same contexts on all ranks");
+  }
+  membership_.absent.insert(member);
+  return true;
+}
+
+void GroupEngine::accept(Operation& operation, int member, const shm::ArrivalLine& line) {
+  if (!agrees(operation, line)) {
+    throw CollectiveMismatch(describe_mismatch(memory_, operation.number));
+  }
+  operation.participants.insert(member);
+  if ((line.flags & shm::kShadow) == 0) operation.active.insert(member);
+}
+
+bool GroupEngine::agrees(const Operation& operation, const shm::ArrivalLine& line) const noexcept {
+  const CollectiveCall& call = operation.call;
+  return line.kind == call.kind && line.dtype == call.dtype && line.op == call.op &&
+         line.count == call.count && line.root == call.root &&
+         line.context == membership_.fingerprint;
+}
+
+Contributors GroupEngine::sources_of(const Operation& operation) const {
+  if (!operation.shape.root_supplies()) return operation.active;
+  Contributors root;
+  root.insert(operation.call.root);
+  return root;
+}
+
+// An error if the operation's root takes no part, or as a shadow that can't supply the values.
+std::exception_ptr GroupEngine::absent_root(const Operation& operation) const {
+  if (!operation.shape.has_root()) return nullptr;
+  const int root = operation.call.root;
+  bool present = operation.participants.contains(root);
+  if (present && operation.shape.root_supplies() && !operation.active.contains(root)) {
+    const auto& line = sync::arrival_line(memory_.member(root), operation.number);
+    present = (line.flags & shm::kSupplies) != 0;
+  }
+  if (present) return nullptr;
+  return std::make_exception_ptr(InvalidArgument(
+      describe(operation.call) + ", operation " + std::to_string(operation.number) +
+      ": the root, rank " + std::to_string(root) +
+      ", has joined; still active: " + to_string(operation.active) +
+      ". Choose a root that is active, or shadow the call in the " + "main_hook of its Joinable"));
+}
+
+collectives::Exchange GroupEngine::exchange_of(const Operation& operation) const {
+  collectives::Exchange exchange;
+  exchange.memory = &memory_;
+  exchange.number = operation.number;
+  exchange.shape = operation.shape;
+  exchange.kernel = operation.kernel;
+  exchange.source = static_cast<const std::byte*>(operation.call.source);
+  exchange.destination = static_cast<std::byte*>(operation.call.destination);
+  exchange.contributors = operation.active;
+  exchange.participants = operation.participants;
+  exchange.sources = sources_of(operation);
+  return exchange;
+}
+
+void GroupEngine::begin_exchange(Operation& operation) {
+  const bool large = operation.algorithm == collectives::Algorithm::large;
+  if (large && !is_oldest_large(operation)) return;
+  const collectives::Exchange exchange = exchange_of(operation);
+  if (large && operation.participants.count() > 1) {
+    operation.run = collectives::make_large_run(exchange, staging_lease_);
+    return;
+  }
+  large ? collectives::deliver_alone(exchange) : collectives::deliver_small(exchange);
+  finish(operation);
+}
+
+bool GroupEngine::is_oldest_large(const Operation& operation) const noexcept {
+  for (const auto& other : operations_) {
+    if (other->number == operation.number) return true;
+    if (other->algorithm == collectives::Algorithm::large && other->stage != Stage::done) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void GroupEngine::finish(Operation& operation) noexcept {
+  operation.run.reset();
+  operation.stage = Stage::done;
+}
+
+}  // namespace tensorplay::distributed

@@ -1,0 +1,131 @@
+// Waiting: deadlines, the dead, and the group's failure.
+#include "lib/distributed/group_engine.h"
+#include "lib/distributed/report.h"
+#include "lib/sync/arrival.h"
+#include "lib/sync/doorbell.h"
+#include "lib/sync/liveness.h"
+
+#include <tensorplay/error.h>
+
+namespace tensorplay::distributed {
+
+using Clock = std::chrono::steady_clock;
+
+// Waiting for one operation.
+class OperationCondition final : public sync::Condition {
+ public:
+  OperationCondition(GroupEngine& engine, Operation& operation)
+      : engine_(engine), operation_(operation), since_(Clock::now()) {}
+
+  bool poll() override {
+    engine_.job_->progress();
+    return operation_.stage == Stage::done;
+  }
+  void check(Clock::time_point now) override {
+    engine_.check_awaited(
+        [this](int member) { return engine_.awaits(operation_, member); },
+        describe(operation_.call) + ", operation " + std::to_string(operation_.number), since_,
+        now);
+  }
+  std::uint32_t sleeping_for() const override { return engine_.sleeping_for(operation_); }
+
+ private:
+  GroupEngine& engine_;
+  Operation& operation_;
+  Clock::time_point since_;
+};
+
+void GroupEngine::wait(Operation& operation) {
+  const UseGuard guard(*job_);
+  wait_unguarded(operation);
+}
+
+void GroupEngine::wait_unguarded(Operation& operation) {
+  throw_if_failed();
+  job_->progress();
+  if (operation.stage == Stage::done) return;
+  OperationCondition condition(*this, operation);
+  wait_for(condition);
+}
+
+void GroupEngine::wait_for(sync::Condition& condition) {
+  job_->wait(condition, size() - membership_.absent.count());
+}
+
+bool GroupEngine::poll(Operation& operation) {
+  const UseGuard guard(*job_);
+  job_->progress();
+  return operation.stage == Stage::done || failed();
+}
+
+void GroupEngine::drain() {
+  while (!operations_.empty()) {
+    const std::shared_ptr<Operation> oldest = operations_.front();
+    wait_unguarded(*oldest);
+  }
+}
+
+void GroupEngine::throw_if_failed() const {
+  if (failed()) throw_failure(read_failure(memory_.header().failure));
+}
+
+void GroupEngine::fail(const Failure& failure) noexcept {
+  record_failure(memory_.header().failure, failure);
+  sync::ring_all(memory_.segment());
+}
+
+void GroupEngine::check_awaited(const std::function<bool(int)>& awaits, const std::string& what,
+                                Clock::time_point since, Clock::time_point now) {
+  throw_if_failed();
+  Contributors awaited;
+  for (int member = 0; member < size(); ++member) {
+    if (member != rank() && awaits(member)) awaited.insert(member);
+  }
+  awaited.for_each([&](int member) {
+    // What a member published before it went counts: so look for its end first, then once more.
+    if (is_gone(member) && awaits(member)) fail(peer_failure(memory_, member, what));
+  });
+  if (!failed() && now - since > job_->timeout() && !awaited.empty()) {
+    fail(timeout_failure(memory_, awaited, what, now - since));
+  }
+  throw_if_failed();
+}
+
+// Whether the member will publish nothing any more in this group.
+bool GroupEngine::is_gone(int member) const {
+  return sync::observe_departure(memory_.member(member)) != shm::Departure::none ||
+         sync::vitality(memory_.life(member)) == sync::Vitality::vanished;
+}
+
+// Whether the operation can't go on before the member has done something.
+bool GroupEngine::awaits(const Operation& operation, int member) const {
+  if (operation.run) return operation.run->awaits(member);
+  if (operation.stage == Stage::queued) return awaits(*operations_.front(), member);
+  if (operation.stage != Stage::posted || member < operation.next_peer) {
+    return operation.stage == Stage::exchanging && awaits_earlier_large(operation, member);
+  }
+  const auto& line = sync::arrival_line(memory_.member(member), operation.number);
+  return sync::observe_arrival(line, operation.number) == sync::Arrival::missing &&
+         !sync::observe_absence(memory_.member(member), operation.number,
+                                membership_.context_begin);
+}
+
+// A large operation that waits for its turn awaits whom the one before it awaits.
+bool GroupEngine::awaits_earlier_large(const Operation& operation, int member) const {
+  for (const auto& other : operations_) {
+    if (other->number == operation.number) return false;
+    const bool large = other->algorithm == collectives::Algorithm::large;
+    if (large && other->stage != Stage::done) return awaits(*other, member);
+  }
+  return false;
+}
+
+// Whose ring ends a sleep: one rank's, if nothing else can make a difference.
+std::uint32_t GroupEngine::sleeping_for(const Operation& operation) const {
+  const bool one_awaited = operation.stage == Stage::posted && operations_.size() == 1 &&
+                           operation.next_peer < size() && !job_->others_busy(*this);
+  if (!one_awaited) return shm::kAnyRank;
+  return static_cast<std::uint32_t>(memory_.world_rank(operation.next_peer)) + 1;
+}
+
+}  // namespace tensorplay::distributed

@@ -1,0 +1,94 @@
+#include "lib/distributed/job.h"
+
+#include "lib/distributed/group_engine.h"
+#include "lib/sync/liveness.h"
+#include "lib/sync/usable_cpus.h"
+
+#include <tensorplay/error.h>
+
+#include <pthread.h>
+#include <algorithm>
+#include <exception>
+#include <string>
+
+namespace tensorplay::distributed {
+namespace {
+
+// Counts the forks between this process and the one that started the program.
+unsigned fork_generation = 0;
+
+void watch_forks() {
+  static const int registered = pthread_atfork(nullptr, nullptr, [] { ++fork_generation; });
+  static_cast<void>(registered);
+}
+
+shm::Life& life_of(const shm::Segment& segment, int world_rank) {
+  return segment.rank_block(world_rank).life;
+}
+
+}  // namespace
+
+Job::Job(std::shared_ptr<shm::Segment> segment, int world_rank, std::chrono::milliseconds timeout)
+    : segment_(std::move(segment)),
+      world_rank_(world_rank),
+      timeout_(timeout),
+      arena_(segment_, world_rank) {
+  watch_forks();
+  fork_generation_ = fork_generation;
+  shm::Life& life = life_of(*segment_, world_rank);
+  if (!sync::claim_life(life)) {
+    throw SegmentError("rank " + std::to_string(world_rank) + " is taken already (" +
+                       sync::process_label(life) +
+                       "): two processes have the same RANK, or an earlier job of this name is "
+                       "still running; start every rank once, or choose another job name");
+  }
+  sync::publish_usable_cpus(segment_->header());
+  // Release: pairs with the acquire in all_attached() of the rendezvous; this rank's place is
+  // taken.
+  segment_->header().attached_count.fetch_add(1, std::memory_order_release);
+}
+
+Job::~Job() {
+  if (is_forked_copy()) return;
+  const auto state = std::uncaught_exceptions() > 0 ? shm::LifeState::raised : shm::LifeState::left;
+  sync::release_life(life_of(*segment_, world_rank_), state);
+}
+
+void Job::remove(GroupEngine& group) noexcept {
+  groups_.erase(std::remove(groups_.begin(), groups_.end(), &group), groups_.end());
+}
+
+void Job::progress() {
+  for (GroupEngine* group : groups_) group->progress();
+}
+
+bool Job::others_busy(const GroupEngine& group) const noexcept {
+  return std::any_of(groups_.begin(), groups_.end(), [&group](const GroupEngine* other) {
+    return other != &group && other->busy();
+  });
+}
+
+bool Job::is_forked_copy() const noexcept {
+  return fork_generation_ != fork_generation;
+}
+
+UseGuard::UseGuard(Job& job) : job_(job) {
+  if (job.is_forked_copy()) {
+    throw InvalidArgument(
+        "a process group can't be used after fork(): the child isn't a rank; start ranks with "
+        "multiprocessing::spawn or tprun");
+  }
+  // Acquire: pairs with the release below, so that a group may be handed from thread to thread.
+  if (job.busy_.exchange(true, std::memory_order_acquire)) {
+    throw InvalidArgument("two threads use the process groups of rank " +
+                          std::to_string(job.world_rank()) +
+                          " at once: one thread at a time, please");
+  }
+}
+
+UseGuard::~UseGuard() {
+  // Release: pairs with the acquire above.
+  job_.busy_.store(false, std::memory_order_release);
+}
+
+}  // namespace tensorplay::distributed

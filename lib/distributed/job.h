@@ -1,0 +1,73 @@
+// This rank's place in its job: what all of its groups share.
+#pragma once
+
+#include "lib/distributed/arena.h"
+#include "lib/shm/segment.h"
+#include "lib/sync/waiter.h"
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <vector>
+
+namespace tensorplay::distributed {
+
+class GroupEngine;
+
+// Takes the rank's place on construction, gives it up with the rank's last group. One per rank;
+// used by one thread at a time, which UseGuard watches over.
+class Job {
+ public:
+  // Throws SegmentError if the place is taken.
+  Job(std::shared_ptr<shm::Segment> segment, int world_rank, std::chrono::milliseconds timeout);
+  ~Job();
+  Job(const Job&) = delete;
+  Job& operator=(const Job&) = delete;
+
+  const std::shared_ptr<shm::Segment>& segment() const noexcept { return segment_; }
+  int world_rank() const noexcept { return world_rank_; }
+  std::chrono::milliseconds timeout() const noexcept { return timeout_; }
+  Arena& arena() noexcept { return arena_; }
+
+  // The groups of this rank.
+  void add(GroupEngine& group) { groups_.push_back(&group); }
+  void remove(GroupEngine& group) noexcept;
+
+  // Lets the operations of all groups advance.
+  void progress();
+  // Whether another group than `group` has operations under way.
+  bool others_busy(const GroupEngine& group) const noexcept;
+
+  void wait(sync::Condition& condition, int rank_count) const {
+    sync::Waiter(*segment_, world_rank_).wait(condition, rank_count);
+  }
+
+  // Whether this process is a child, by fork, of the one that took the place.
+  bool is_forked_copy() const noexcept;
+
+ private:
+  friend class UseGuard;
+
+  std::shared_ptr<shm::Segment> segment_;
+  int world_rank_;
+  std::chrono::milliseconds timeout_;
+  Arena arena_;
+  std::vector<GroupEngine*> groups_;
+  std::atomic<bool> busy_{false};
+  unsigned fork_generation_;
+};
+
+// Held during every public call: tells misuse by two threads, and by a forked child.
+class UseGuard {
+ public:
+  // Throws InvalidArgument.
+  explicit UseGuard(Job& job);
+  ~UseGuard();
+  UseGuard(const UseGuard&) = delete;
+  UseGuard& operator=(const UseGuard&) = delete;
+
+ private:
+  Job& job_;
+};
+
+}  // namespace tensorplay::distributed

@@ -1,0 +1,67 @@
+// One collective under way on this rank.
+#pragma once
+
+#include "lib/collectives/chunk_plan.h"
+#include "lib/collectives/exchange.h"
+#include "lib/collectives/large_run.h"
+#include "lib/distributed/work_state.h"
+
+#include <tensorplay/distributed/collective_call.h>
+
+#include <cstdint>
+#include <exception>
+#include <memory>
+
+namespace tensorplay::distributed {
+
+class GroupEngine;
+
+// How this rank takes part.
+enum class Role {
+  active,  // contributes
+  shadow,  // a joined rank in step: takes part, contributes nothing
+};
+
+// queued -> posted -> exchanging -> done. Small operations go from posted to done at once.
+enum class Stage {
+  queued,      // issued; too many earlier ones are still under way to post it
+  posted,      // this rank has arrived; others may be missing
+  exchanging,  // all have arrived; data is moving
+  done,        // result or error is there
+};
+
+// The state that a Work refers to; driven by its GroupEngine.
+class Operation final : public WorkState {
+ public:
+  Operation(std::weak_ptr<GroupEngine> engine_, const CollectiveCall& call_, int world_size,
+            Role role_)
+      : engine(std::move(engine_)),
+        call(call_),
+        role(role_),
+        shape(collectives::Shape::of(call_, world_size)),
+        algorithm(collectives::algorithm_for(shape)) {}
+
+  Contributors wait() override;
+  bool is_completed() override;
+  Contributors contributors() const override;
+  std::int64_t result() override { return wait().count(); }
+
+  std::weak_ptr<GroupEngine> engine;
+  CollectiveCall call;
+  Role role;
+  collectives::Shape shape;
+  collectives::Algorithm algorithm;
+  reduce::ReduceKernel kernel = nullptr;
+
+  bool supplies = false;  // a shadow that supplies what the root sends
+
+  Stage stage = Stage::queued;
+  std::uint64_t number = 0;
+  int next_peer = 0;          // arrivals of all members before this one have been seen
+  Contributors active;        // who contributes, of the members seen so far
+  Contributors participants;  // these, and those in step
+  std::unique_ptr<collectives::LargeRun> run;  // of a large operation that exchanges
+  std::exception_ptr error;  // of this operation alone; a failed group is told by its record
+};
+
+}  // namespace tensorplay::distributed

@@ -1,0 +1,80 @@
+#include <tensorplay/distributed/process_group.h>
+
+#include "lib/distributed/group_engine.h"
+
+#include <limits>
+#include <string>
+
+namespace tensorplay::distributed {
+
+int ProcessGroup::rank() const noexcept {
+  return engine_->rank();
+}
+
+int ProcessGroup::size() const noexcept {
+  return engine_->size();
+}
+
+std::chrono::milliseconds ProcessGroup::timeout() const noexcept {
+  return engine_->job().timeout();
+}
+
+Work ProcessGroup::start(const CollectiveCall& call) {
+  const UseGuard guard(engine_->job());
+  return Work(engine_->start(call));
+}
+
+void ProcessGroup::expect_blocks(const char* operation, const char* buffer, std::size_t have,
+                                 std::size_t block) const {
+  const auto ranks = static_cast<std::size_t>(size());
+  if (block <= std::numeric_limits<std::size_t>::max() / ranks && have == block * ranks) return;
+  throw InvalidArgument(std::string(operation) + ": the " + buffer + " has " +
+                        std::to_string(have) + " elements, but " + std::to_string(size()) +
+                        " ranks with a block of " + std::to_string(block) +
+                        " elements each are expected");
+}
+
+std::size_t ProcessGroup::blocks_of(const char* operation, std::size_t source,
+                                    std::size_t destination) const {
+  const auto ranks = static_cast<std::size_t>(size());
+  if (source == destination && source % ranks == 0) return source / ranks;
+  throw InvalidArgument(std::string(operation) + ": source and destination have " +
+                        std::to_string(source) + " and " + std::to_string(destination) +
+                        " elements; both must be the same multiple of the " +
+                        std::to_string(size()) + " ranks");
+}
+
+void* ProcessGroup::allocate_bytes(std::size_t count, std::size_t element_bytes) {
+  if (count > std::numeric_limits<std::size_t>::max() / element_bytes) {
+    throw InvalidArgument("allocate(): " + std::to_string(count) + " elements of " +
+                          std::to_string(element_bytes) + " bytes are more than can be addressed");
+  }
+  const UseGuard guard(engine_->job());
+  return engine_->job().arena().allocate(count * element_bytes);
+}
+
+void ProcessGroup::deallocate_bytes(void* memory) {
+  const UseGuard guard(engine_->job());
+  engine_->job().arena().deallocate(memory);
+}
+
+// --- Work
+// -------------------------------------------------------------------------------------------
+
+Contributors Work::wait() {
+  return state_ ? state_->wait() : Contributors{};
+}
+
+bool Work::is_completed() {
+  return !state_ || state_->is_completed();
+}
+
+Contributors Work::contributors() const {
+  return state_ ? state_->contributors() : Contributors{};
+}
+
+std::int64_t Work::result() {
+  return state_ ? state_->result() : 0;
+}
+
+}  // namespace tensorplay::distributed

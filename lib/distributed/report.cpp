@@ -1,0 +1,149 @@
+#include "lib/distributed/report.h"
+
+#include "lib/sync/arrival.h"
+#include "lib/sync/liveness.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <thread>
+
+namespace tensorplay::distributed {
+namespace {
+
+std::string seconds(std::chrono::nanoseconds duration) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.1f s", std::chrono::duration<double>(duration).count());
+  return text;
+}
+
+CollectiveCall call_of(const shm::ArrivalLine& line) {
+  return {line.kind, line.dtype, line.op, line.root, line.count, nullptr, nullptr};
+}
+
+// What one rank's arrival says, as far as arrivals are compared.
+std::string describe_arrival(const shm::ArrivalLine& line) {
+  std::string text = describe(call_of(line));
+  if (line.context != 0) {
+    char context[64];
+    std::snprintf(context, sizeof(context), " in Join context %08x", line.context);
+    text += context;
+  } else {
+    text += " outside of a Join context";
+  }
+  return text;
+}
+
+// The last operation that a member has posted.
+std::uint64_t last_posted(const shm::MemberBlock& member) {
+  std::uint64_t last = 0;
+  for (const shm::ArrivalLine& line : member.arrivals) {
+    last = std::max(last, sync::posted_number(line));
+  }
+  return last;
+}
+
+// "is busy elsewhere after operation 11 (running)".
+std::string whereabouts(const collectives::GroupMemory& memory, int member) {
+  const shm::Life& life = memory.life(member);
+  switch (sync::vitality(life)) {
+    case sync::Vitality::absent:
+      return "has not started";
+    case sync::Vitality::left:
+    case sync::Vitality::raised:
+      return "has left the job";
+    case sync::Vitality::vanished:
+      return sync::end_of(life).text;
+    case sync::Vitality::alive:
+      break;
+  }
+  const std::uint64_t last = last_posted(memory.member(member));
+  const std::string activity = sync::activity_of(life);
+  return "lives (" + sync::process_label(life) + (activity.empty() ? "" : ", " + activity) + "), " +
+         (last == 0 ? "has not called any collective of this group"
+                    : "its last collective here was operation " + std::to_string(last));
+}
+
+// How a vanished member ended. Its parent may need a moment to tell.
+sync::EndOfLife end_with_patience(const shm::Life& life) {
+  sync::EndOfLife end = sync::end_of(life);
+  for (int i = 0; i < 20 && !end.known; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    end = sync::end_of(life);
+  }
+  return end;
+}
+
+}  // namespace
+
+std::string describe(const CollectiveCall& call) {
+  if (call.kind == CollectiveKind::barrier) return "barrier";
+  const collectives::Shape shape = collectives::Shape::of(call, 1);
+  std::string text = std::string(name(call.kind)) + " (";
+  if (shape.reduces()) text += std::string(name(call.op)) + ", ";
+  text += std::string(name(call.dtype)) + ", " + std::to_string(call.count) +
+          (call.count == 1 ? " element" : " elements");
+  if (shape.has_root()) text += ", root " + std::to_string(call.root);
+  return text + ")";
+}
+
+std::string rank_label(const collectives::GroupMemory& memory, int member) {
+  const std::string label = "rank " + std::to_string(member);
+  const int world_rank = memory.world_rank(member);
+  if (memory.slot() == 0) return label;
+  return label + " (rank " + std::to_string(world_rank) + " of the job)";
+}
+
+std::string describe_mismatch(const collectives::GroupMemory& memory, std::uint64_t number) {
+  std::map<std::string, Contributors> callers;
+  for (int m = 0; m < memory.size(); ++m) {
+    const shm::ArrivalLine& line = sync::arrival_line(memory.member(m), number);
+    if (sync::observe_arrival(line, number) != sync::Arrival::arrived) continue;
+    if ((line.flags & shm::kShadow) == 0) callers[describe_arrival(line)].insert(m);
+  }
+  std::string text =
+      "the ranks disagree about operation " + std::to_string(number) + " of the group";
+  const char* separator = ": ";
+  for (const auto& [what, ranks] : callers) {
+    text += separator + to_string(ranks) + (ranks.count() == 1 ? " calls " : " call ") + what;
+    separator = "; ";
+  }
+  return text + ". All ranks must call the same collectives in the same order";
+}
+
+Failure peer_failure(const collectives::GroupMemory& memory, int member, const std::string& what) {
+  const shm::Life& life = memory.life(member);
+  const std::string who = rank_label(memory, member) + " (" + sync::process_label(life) + ") ";
+  const std::string where = ", while the group waited for it in " + what;
+  Failure failure{shm::FailureKind::peer_failure, member, PeerFailure::Cause::exited, ""};
+  switch (sync::observe_departure(memory.member(member))) {
+    case shm::Departure::left:
+      failure.text = who + "gave up the group" + where +
+                     ". All ranks must call the same collectives before they end";
+      return failure;
+    case shm::Departure::raised:
+      failure.cause = PeerFailure::Cause::raised;
+      failure.text = who + "gave up the group because of an exception" + where +
+                     ". See that rank's own message";
+      return failure;
+    case shm::Departure::none:
+      break;
+  }
+  const sync::EndOfLife end = end_with_patience(life);
+  failure.cause = end.cause;
+  failure.text = who + end.text + where + ". See that rank's own output";
+  return failure;
+}
+
+Failure timeout_failure(const collectives::GroupMemory& memory, const Contributors& awaited,
+                        const std::string& what, std::chrono::nanoseconds waited) {
+  std::string text = rank_label(memory, memory.self()) + " waited " + seconds(waited) + " in " +
+                     what + " for " + to_string(awaited);
+  awaited.for_each([&](int member) {
+    text += "; " + rank_label(memory, member) + " " + whereabouts(memory, member);
+  });
+  text += ". Find out what those ranks do instead, or raise the group's timeout";
+  return {shm::FailureKind::timeout, awaited.highest(), PeerFailure::Cause::exited, text};
+}
+
+}  // namespace tensorplay::distributed

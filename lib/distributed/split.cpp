@@ -1,0 +1,100 @@
+// Dividing a group.
+#include "lib/distributed/group_engine.h"
+#include "lib/distributed/group_slots.h"
+
+#include <tensorplay/distributed/process_group.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <tuple>
+#include <vector>
+
+namespace tensorplay::distributed {
+namespace {
+
+// What a rank passes to split().
+struct Choice {
+  int rank;
+  int color;
+  int key;
+};
+
+std::vector<Choice> gather_choices(ProcessGroup& parent, int color, int key) {
+  const std::array<std::int32_t, 2> own{color, key};
+  std::vector<std::int32_t> all(2 * static_cast<std::size_t>(parent.size()));
+  const Contributors present = parent.all_gather(std::span(own), std::span(all));
+  if (present.count() != parent.size()) {
+    throw InvalidArgument("split: only " + to_string(present) +
+                          " take part; call it outside of Join contexts, or before a rank joins");
+  }
+  std::vector<Choice> choices;
+  for (int r = 0; r < parent.size(); ++r) {
+    const auto i = 2 * static_cast<std::size_t>(r);
+    choices.push_back({r, all[i], all[i + 1]});
+  }
+  return choices;
+}
+
+// The ranks, in the parent, of the group with this color, in the order of the new ranks.
+std::vector<int> members_of(std::vector<Choice> choices, int color) {
+  std::erase_if(choices, [color](const Choice& choice) { return choice.color != color; });
+  std::ranges::sort(choices, {}, [](const Choice& c) { return std::tuple(c.key, c.rank); });
+  std::vector<int> members;
+  for (const Choice& choice : choices) members.push_back(choice.rank);
+  return members;
+}
+
+// Tells everybody its leader's slot; the exchange also orders the leader's writes before the
+// members' reads.
+int agree_on_slot(ProcessGroup& parent, int leader, int own_slot) {
+  const std::int32_t own = own_slot;
+  std::vector<std::int32_t> slots(static_cast<std::size_t>(parent.size()));
+  parent.all_gather(std::span(&own, 1), std::span(slots));
+  return slots[static_cast<std::size_t>(leader)];
+}
+
+// Whether all members could reserve their memory.
+bool all_succeeded(ProcessGroup& parent, bool succeeded) {
+  std::uint8_t value = succeeded ? 1 : 0;
+  parent.all_reduce(std::span(&value, 1), ReduceOp::min);
+  return value != 0;
+}
+
+}  // namespace
+
+ProcessGroup ProcessGroup::split(int color, int key) {
+  const std::vector<int> members = members_of(gather_choices(*this, color, key), color);
+  std::vector<int> world_ranks;
+  for (int member : members) world_ranks.push_back(engine_->memory().world_rank(member));
+  shm::Segment& segment = *engine_->job().segment();
+
+  std::string reason = "no further group fits into the segment: at most " +
+                       std::to_string(shm::kGroupCountMax - 1) +
+                       " may exist beside the first; give up those that are no longer needed";
+  int slot = -1;
+  try {
+    if (members.front() == rank()) slot = take_group_slot(segment, world_ranks);
+  } catch (const SegmentError& error) {
+    reason = error.what();
+  }
+  slot = agree_on_slot(*this, members.front(), slot);
+  const auto self = static_cast<int>(std::ranges::find(members, rank()) - members.begin());
+  bool succeeded = slot > 0 && slot < shm::kGroupCountMax;
+  try {
+    if (succeeded) reserve_member(segment, slot, self);
+  } catch (const SegmentError& error) {
+    succeeded = false;
+    reason = error.what();
+  }
+  const bool all = all_succeeded(*this, succeeded);
+  if (!all) {
+    if (slot > 0) leave_group_slot(segment, slot);
+    throw SegmentError("split: " + reason);
+  }
+  return ProcessGroup(
+      std::make_shared<GroupEngine>(engine_->shared_job(), slot, self, std::move(world_ranks)));
+}
+
+}  // namespace tensorplay::distributed

@@ -1,0 +1,20 @@
+// What a Work refers to.
+#pragma once
+
+#include <tensorplay/distributed/contributors.h>
+
+#include <cstdint>
+
+namespace tensorplay::distributed {
+
+// The four questions that a Work can be asked; see Work for their meaning.
+class WorkState {
+ public:
+  virtual ~WorkState() = default;
+  virtual Contributors wait() = 0;
+  virtual bool is_completed() = 0;
+  virtual Contributors contributors() const = 0;
+  virtual std::int64_t result() = 0;
+};
+
+}  // namespace tensorplay::distributed
