@@ -62,15 +62,15 @@ GradientReducer::~GradientReducer() {
 
 void GradientReducer::expect_finished() const {
   if (iteration_ != Iteration::synchronizing) return;
-  const auto marked = std::find_if(marks_.begin(), marks_.end(), [](GradientMark mark) {
-    return mark != GradientMark::none;
-  });
+  const auto marked = std::find_if(marks_.begin(), marks_.end(),
+                                   [](GradientMark mark) { return mark != GradientMark::none; });
   if (marked == marks_.end()) return;  // a forward pass without a backward pass
   const auto parameter = static_cast<std::size_t>(marked - marks_.begin());
-  throw InvalidArgument(fmt::format(
-      "DistributedDataParallel::forward(): the last iteration isn't over: parameter {} ('{}') was told "
-      "to be {}, but synchronize() has not been called",
-      parameter, parameters_[parameter].name, name(*marked)));
+  throw InvalidArgument(
+      fmt::format("DistributedDataParallel::forward(): the last iteration isn't over: parameter {} "
+                  "('{}') was told "
+                  "to be {}, but synchronize() has not been called",
+                  parameter, parameters_[parameter].name, name(*marked)));
 }
 
 void GradientReducer::begin(bool synchronizes) {
@@ -82,21 +82,22 @@ void GradientReducer::begin(bool synchronizes) {
 
 void GradientReducer::mark(std::size_t parameter, GradientMark mark, const char* caller) {
   if (parameter >= parameters_.size()) {
-    throw InvalidArgument(fmt::format("DistributedDataParallel::{}({}): the model has {} parameters",
-                                      caller, parameter, parameters_.size()));
+    throw InvalidArgument(
+        fmt::format("DistributedDataParallel::{}({}): the model has {} parameters", caller,
+                    parameter, parameters_.size()));
   }
   const std::string& name_of_parameter = parameters_[parameter].name;
   if (iteration_ == Iteration::none) {
-    throw InvalidArgument(
-        fmt::format("DistributedDataParallel::{}({}): no iteration has begun, so parameter '{}' can't "
-                    "have a gradient: call forward() first",
-                    caller, parameter, name_of_parameter));
+    throw InvalidArgument(fmt::format(
+        "DistributedDataParallel::{}({}): no iteration has begun, so parameter '{}' can't "
+        "have a gradient: call forward() first",
+        caller, parameter, name_of_parameter));
   }
   if (marks_[parameter] != GradientMark::none) {
-    throw InvalidArgument(
-        fmt::format("DistributedDataParallel::{}({}): parameter '{}' was told to be {} already in this "
-                    "iteration",
-                    caller, parameter, name_of_parameter, name(marks_[parameter])));
+    throw InvalidArgument(fmt::format(
+        "DistributedDataParallel::{}({}): parameter '{}' was told to be {} already in this "
+        "iteration",
+        caller, parameter, name_of_parameter, name(marks_[parameter])));
   }
   marks_[parameter] = mark;
   if (iteration_ == Iteration::accumulating) return;
@@ -195,7 +196,8 @@ void GradientReducer::deliver(std::size_t index, int divisor, Unused unused) {
       continue;
     }
     const std::span<const float> sum = memory.subspan(slot.offset, slot.count);
-    // Divided, not multiplied by a reciprocal: rounded once, so it's the mean that one would compute.
+    // Divided, not multiplied by a reciprocal: rounded once, so it's the mean that one would
+    // compute.
     for (std::size_t i = 0; i < sum.size(); ++i) gradient[i] = sum[i] / denominator;
   }
 }

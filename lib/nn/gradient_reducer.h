@@ -25,10 +25,12 @@ enum class GradientMark : std::uint8_t { none, ready, unused };
 //     | gradient of its first parameter | ... | of its last one | 1 or 0 | ... | 1 or 0 |
 //
 // where the ones say, for each parameter, whether this rank has a gradient for it. They are summed
-// with the gradients, at no further collective: a parameter that no rank used is known on all ranks.
+// with the gradients, at no further collective: a parameter that no rank used is known on all
+// ranks.
 //
-// Buckets are reduced in the order of the plan on every rank, each as soon as it and those before it
-// are full, whatever the order in which gradients become ready: collectives pair up by their order.
+// Buckets are reduced in the order of the plan on every rank, each as soon as it and those before
+// it are full, whatever the order in which gradients become ready: collectives pair up by their
+// order.
 //
 // An iteration:        begin(true)   mark()...   finish()
 // one under no_sync:   begin(false)  [mark()...] [finish()]    gradients stay and accumulate
@@ -55,8 +57,8 @@ class GradientReducer {
   // Ends an iteration that was left before finish(), as by `break`.
   void settle();
 
-  // What a joined rank does in step with an iteration of the others: receives the averages that they
-  // compute. A gradient that nobody has becomes zero. False if they reduced nothing.
+  // What a joined rank does in step with an iteration of the others: receives the averages that
+  // they compute. A gradient that nobody has becomes zero. False if they reduced nothing.
   bool shadow(Divisor divisor);
 
   const BucketPlan& plan() const noexcept { return plan_; }

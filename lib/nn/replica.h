@@ -16,8 +16,8 @@ class Replica {
   Replica(ModelTensors model, const distributed::ProcessGroup& group,
           parallel::DistributedDataParallelOptions options);
 
-  // An iteration of an active rank, apart from notifying Join. `expect_finished` comes first, so that
-  // a misuse announces nothing.
+  // An iteration of an active rank, apart from notifying Join. `expect_finished` comes first, so
+  // that a misuse announces nothing.
   void expect_finished() const { gradients_.expect_finished(); }
   void begin_iteration();
   void mark(std::size_t parameter, GradientMark mark, const char* caller) {
@@ -50,8 +50,8 @@ class Replica {
   GradientReducer gradients_;
 
   bool no_sync_ = false;
-  // Whether gradients were reduced since buffers were synchronised last. Active ranks and joined ones
-  // in step see the same reductions, so they agree on when the next forward() carries buffers.
+  // Whether gradients were reduced since buffers were synchronised last. Active ranks and joined
+  // ones in step see the same reductions, so they agree on when the next forward() carries buffers.
   bool buffers_due_ = true;
   Divisor divisor_ = Divisor::world_size;
   int authoritative_rank_ = -1;

@@ -89,7 +89,9 @@ BOOST_AUTO_TEST_CASE(any_plan_covers_each_parameter_once_with_as_few_buckets_as_
     std::vector<std::size_t> counts(random() % 40);
     for (std::size_t& count : counts) count = random() % 3 == 0 ? 0 : random() % 300;
     const std::size_t bucket_bytes = random() % 2000;
-    BOOST_TEST_CONTEXT("round " << round) { check_properties(counts, bucket_bytes); }
+    BOOST_TEST_CONTEXT("round " << round) {
+      check_properties(counts, bucket_bytes);
+    }
   }
 }
 

@@ -166,20 +166,19 @@ TP_WORLD_TEST(a_parameter_that_no_rank_uses_keeps_its_gradient) {
 }
 
 TP_WORLD_TEST(without_shared_memory_to_spare_the_results_are_the_same) {
-  const auto result = run_world(
-      world, 2,
-      [](ProcessGroup& group) {
-        Findings found;
-        SmallModel model({1U << 20, 3});  // 4 MiB of gradients
-        DistributedDataParallel ddp(model.parameters(), group);
-        ddp.forward();
-        model.set_gradients(static_cast<float>(1 + group.rank()));
-        ddp.synchronize();
-        found.equal(model.gradients[0].back(), 1.5F, "a gradient");
-        found.equal(model.gradients[1].back(), 1.5F, "a gradient");
-        return found.text();
-      },
-      {.arena_bytes = std::size_t{1} << 16});
+  const auto result = run_world(world, 2,
+                                [](ProcessGroup& group) {
+                                  Findings found;
+                                  SmallModel model({1U << 20, 3});  // 4 MiB of gradients
+                                  DistributedDataParallel ddp(model.parameters(), group);
+                                  ddp.forward();
+                                  model.set_gradients(static_cast<float>(1 + group.rank()));
+                                  ddp.synchronize();
+                                  found.equal(model.gradients[0].back(), 1.5F, "a gradient");
+                                  found.equal(model.gradients[1].back(), 1.5F, "a gradient");
+                                  return found.text();
+                                },
+                                {.arena_bytes = std::size_t{1} << 16});
   BOOST_TEST(result.findings() == "");
 }
 
@@ -216,7 +215,8 @@ TP_WORLD_TEST(misuse_is_told_with_the_parameter) {
     const auto expect = [&](auto action, const char* part) {
       found.contains(found.throws<InvalidArgument>(action, part), part, "the message");
     };
-    expect([&] { ddp.gradient_ready(1); }, "gradient_ready(1): no iteration has begun, so parameter 'weight1'");
+    expect([&] { ddp.gradient_ready(1); },
+           "gradient_ready(1): no iteration has begun, so parameter 'weight1'");
     expect([&] { ddp.gradient_unused(1); }, "gradient_unused(1): no iteration has begun");
     expect([&] { ddp.synchronize(); }, "synchronize(): no iteration has begun");
     ddp.forward();
@@ -224,7 +224,8 @@ TP_WORLD_TEST(misuse_is_told_with_the_parameter) {
     expect([&] { ddp.gradient_ready(2); }, "gradient_ready(2): the model has 2 parameters");
     expect([&] { ddp.gradient_ready(1); }, "parameter 'weight1' was told to be ready already");
     expect([&] { ddp.gradient_unused(1); }, "parameter 'weight1' was told to be ready already");
-    expect([&] { ddp.forward(); }, "parameter 1 ('weight1') was told to be ready, but synchronize()");
+    expect([&] { ddp.forward(); },
+           "parameter 1 ('weight1') was told to be ready, but synchronize()");
     ddp.synchronize();
     expect([&] { ddp.synchronize(); }, "synchronize(): no iteration has begun");
     return found.text();
@@ -238,7 +239,10 @@ TP_WORLD_TEST(a_gradient_of_another_length_than_its_value_is_refused) {
     std::vector<float> three(3);
     std::vector<float> four(4);
     const std::string text = found.throws<InvalidArgument>(
-        [&] { DistributedDataParallel ddp({{"w", three, four}}, group); }, "the constructor");
+        [&] {
+          DistributedDataParallel ddp({{"w", three, four}}, group);
+        },
+        "the constructor");
     found.equal(text, "DistributedDataParallel: parameter 0 ('w') has 3 values and 4 gradients",
                 "the message");
     return found.text();

@@ -42,7 +42,8 @@ BOOST_AUTO_TEST_CASE(equal_outlines_have_no_difference) {
 BOOST_AUTO_TEST_CASE(the_first_difference_is_told_with_both_ranks) {
   BOOST_TEST(describe_difference({"a", "b", "c"}, 0, {"a", "x", "y"}, 3) ==
              "rank 0 has b, rank 3 has x");
-  BOOST_TEST(describe_difference({"a"}, 0, {"a", "b"}, 3) == "rank 0 has nothing more, rank 3 has b");
+  BOOST_TEST(describe_difference({"a"}, 0, {"a", "b"}, 3) ==
+             "rank 0 has nothing more, rank 3 has b");
 }
 
 TP_WORLD_TEST(another_size_on_one_rank_is_told_on_all) {

@@ -17,8 +17,8 @@ using parallel::DistributedDataParallel;
 using parallel::DistributedDataParallelOptions;
 using parallel::Parameter;
 
-// A gradient's element, as it comes from `rank` in `iteration`: not representable in few bits, so that
-// an average in another order or a division elsewhere would show.
+// A gradient's element, as it comes from `rank` in `iteration`: not representable in few bits, so
+// that an average in another order or a division elsewhere would show.
 inline float gradient_element(int rank, int iteration, std::size_t parameter, std::size_t i) {
   return static_cast<float>(std::sin(1.0 + 3.1 * rank + 0.7 * iteration +
                                      1.3 * static_cast<double>(parameter) +
@@ -77,10 +77,12 @@ struct SmallModel {
   std::vector<std::vector<float>> buffers;
 };
 
-// The mean of that element over ranks 0 ... world_size-1, in the order that the collectives promise.
+// The mean of that element over ranks 0 ... world_size-1, in the order that the collectives
+// promise.
 inline float mean_element(int world_size, int iteration, std::size_t parameter, std::size_t i) {
   float sum = gradient_element(0, iteration, parameter, i);
-  for (int rank = 1; rank < world_size; ++rank) sum += gradient_element(rank, iteration, parameter, i);
+  for (int rank = 1; rank < world_size; ++rank)
+    sum += gradient_element(rank, iteration, parameter, i);
   return sum / static_cast<float>(world_size);
 }
 

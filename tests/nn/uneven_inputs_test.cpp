@@ -115,8 +115,8 @@ TP_WORLD_TEST(the_last_joiner_with_the_greatest_rank_is_authoritative_on_all_ran
     std::vector<int> inputs;
     int authoritative;
   };
-  const Case cases[] = {{{1, 4, 2}, 1}, {{3, 3, 3}, 2}, {{5, 1, 5}, 2}, {{5, 5, 1}, 1}, {{0, 0, 0}, 2},
-                        {{2, 0, 0}, 0}};
+  const Case cases[] = {{{1, 4, 2}, 1}, {{3, 3, 3}, 2}, {{5, 1, 5}, 2},
+                        {{5, 5, 1}, 1}, {{0, 0, 0}, 2}, {{2, 0, 0}, 0}};
   for (const Case& expected : cases) {
     const auto result = run_world(world, 3, [&](ProcessGroup& group) {
       Findings found;
@@ -137,7 +137,8 @@ TP_WORLD_TEST(the_last_joiner_with_the_greatest_rank_is_authoritative_on_all_ran
       found.equal(report.authoritative_rank, expected.authoritative, "that of the report");
       expect_equal_models(found, group, ddp);
       const int last = expected.inputs[static_cast<std::size_t>(expected.authoritative)];
-      const float buffer = last == 0 ? 0 : static_cast<float>(1000 * expected.authoritative + last - 1);
+      const float buffer =
+          last == 0 ? 0 : static_cast<float>(1000 * expected.authoritative + last - 1);
       found.equal(model.buffers[0][3], buffer, "the buffer");
       return found.text();
     });
