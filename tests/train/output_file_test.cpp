@@ -1,36 +1,16 @@
 #include "tools/train/output_file.h"
 
+#include "tests/train/temporary_folder.h"
 #include "tests/train/thrown_message.h"
 
 #include <boost/test/unit_test.hpp>
-#include <cstdlib>
 #include <fstream>
 #include <iterator>
 
 namespace tensorplay::train {
 namespace {
 
-namespace fs = std::filesystem;
-
-// An empty folder, gone at the end of the test.
-class Folder {
- public:
-  Folder() {
-    std::string name = (fs::temp_directory_path() / "output_file_test.XXXXXX").string();
-    BOOST_REQUIRE(::mkdtemp(name.data()) != nullptr);
-    path_ = name;
-  }
-  ~Folder() { fs::remove_all(path_); }
-  fs::path operator/(const char* name) const { return path_ / name; }
-  std::ptrdiff_t entry_count() const {
-    return std::distance(fs::directory_iterator(path_), fs::directory_iterator());
-  }
-
- private:
-  fs::path path_;
-};
-
-std::string content(const fs::path& path) {
+std::string content(const std::filesystem::path& path) {
   std::ifstream stream(path);
   return {std::istreambuf_iterator<char>(stream), {}};
 }
@@ -38,7 +18,7 @@ std::string content(const fs::path& path) {
 BOOST_AUTO_TEST_SUITE(output_file)
 
 BOOST_AUTO_TEST_CASE(a_file_is_written_whole_and_nothing_else_is_left) {
-  const Folder folder;
+  const TemporaryFolder folder;
   write_atomically(folder / "a", "first");
   write_atomically(folder / "a", "second");
   BOOST_TEST(content(folder / "a") == "second");
@@ -46,7 +26,7 @@ BOOST_AUTO_TEST_CASE(a_file_is_written_whole_and_nothing_else_is_left) {
 }
 
 BOOST_AUTO_TEST_CASE(trying_leaves_no_trace) {
-  const Folder folder;
+  const TemporaryFolder folder;
   require_writable(folder / "a", "--out");
   BOOST_TEST(folder.entry_count() == 0);
   write_atomically(folder / "a", "kept");
@@ -56,7 +36,7 @@ BOOST_AUTO_TEST_CASE(trying_leaves_no_trace) {
 }
 
 BOOST_AUTO_TEST_CASE(a_folder_that_is_missing_or_closed_is_told) {
-  const Folder folder;
+  const TemporaryFolder folder;
   const std::string missing = (folder / "no" / "a").string();
   BOOST_TEST(thrown_message([&] { require_writable(missing, "--out"); }) ==
              "--out '" + missing +
@@ -70,7 +50,7 @@ BOOST_AUTO_TEST_CASE(a_folder_that_is_missing_or_closed_is_told) {
 }
 
 BOOST_AUTO_TEST_CASE(a_directory_is_no_file) {
-  const Folder folder;
+  const TemporaryFolder folder;
   const std::string path = (folder / "").string();
   BOOST_TEST(thrown_message([&] { require_writable(path, "--plot"); }) ==
              "--plot '" + path + "' is a directory; give the name of a file");

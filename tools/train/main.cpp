@@ -14,13 +14,15 @@
 
 #include <fmt/core.h>
 #include <unistd.h>
-#include <vector>
+#include <chrono>
 #include <exception>
 #include <filesystem>
 #include <iostream>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
+#include <vector>
 
 namespace tensorplay::train {
 namespace {
@@ -70,8 +72,9 @@ int train(const Settings& settings, const ProcessGroupOptions& job) {
   return report.checksums_equal() ? exit_code::kSuccess : exit_code::kChecksumsDiffer;
 }
 
-// Whether this rank tells of an error. What is wrong with the input is wrong on all ranks: one line is
-// enough. A rank's end is told by one that is still there, missing inputs where they are missing.
+// Whether this rank tells of an error. What is wrong with the input is wrong on all ranks: one line
+// is enough. A rank's end is told by one that is still there, missing inputs where they are
+// missing.
 bool tells(const std::exception& error, int rank) {
   if (const auto* failure = dynamic_cast<const PeerFailure*>(&error)) {
     return rank == (failure->rank() == 0 ? 1 : 0);
@@ -95,7 +98,12 @@ int run(const std::vector<std::string>& arguments) {
     rank = job.rank;
     return train(parse_settings(arguments), job);
   } catch (const std::exception& error) {
-    if (tells(error, rank)) std::cerr << "train: " << error.what() << std::endl;
+    if (tells(error, rank)) {
+      std::cerr << "train: " << error.what() << std::endl;
+    } else {
+      // A launcher ends all ranks when the first one fails: that has to be the one that tells.
+      std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    }
     return exit_code::kError;
   }
 }
