@@ -83,14 +83,14 @@ TP_WORLD_TEST(what_was_accumulated_counts_though_the_last_iteration_does_not_use
       {
         const auto guard = ddp.no_sync();
         ddp.forward();
-        model.gradients[0].assign(3, 4.0F);
+        model.gradients[0].assign(3, static_cast<float>(4 + group.rank()));
         ddp.gradient_unused(1);
       }
       ddp.forward();
       ddp.gradient_unused(0);
       ddp.gradient_unused(1);
       ddp.synchronize();
-      found.equal(model.gradients[0][0], 4.0F, "the accumulated gradient");
+      found.equal(model.gradients[0][0], 4.5F, "the accumulated gradient");
     }
     model.set_gradients(static_cast<float>(7 + group.rank()));
     ddp.forward();

@@ -168,13 +168,20 @@ TP_WORLD_TEST(the_divisor_of_a_context_does_not_outlive_it) {
   const auto result = run_world(world, 2, [](ProcessGroup& group) {
     Findings found;
     SmallModel model({2});
+    SmallModel other({2});
     DistributedDataParallel ddp(model.parameters(), group);
+    DistributedDataParallel other_ddp(other.parameters(), group);
     {
       Join join({ddp}, {.kwargs = {{"divide_by_initial_world_size", false}}});
       for (int i = 0; i < 1 + group.rank(); ++i) iterate(ddp, model, 8.0F);
+      found.equal(model.gradients[0][0], 8.0F, "the average in its context");
     }
-    Join join({ddp}, {});
-    for (int i = 0; i < 1 + group.rank(); ++i) iterate(ddp, model, 8.0F);
+    // A context that the first model isn't part of.
+    Join join({other_ddp}, {});
+    for (int i = 0; i < 1 + group.rank(); ++i) {
+      iterate(other_ddp, other, 8.0F);
+      iterate(ddp, model, 8.0F);
+    }
     join.finish();
     if (group.rank() == 1) found.equal(model.gradients[0][0], 4.0F, "the last average");
     return found.text();
