@@ -1,0 +1,151 @@
+#include "lib/shm/segment.h"
+#include "tests/shm/child_process.h"
+#include "tests/shm/job_place.h"
+
+#include <tensorplay/error.h>
+
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/statfs.h>
+#include <boost/test/unit_test.hpp>
+#include <fstream>
+#include <functional>
+#include <string>
+
+namespace tensorplay::shm {
+namespace {
+
+constexpr SegmentOptions kOptions{.world_size = 8, .arena_bytes = 0};
+const std::string kSkipped = "skipped: this machine lets no test mount a file system of its own";
+
+std::size_t capacity_of_dev_shm() {
+  struct statfs status {};
+  if (statfs("/dev/shm", &status) != 0) return 0;
+  return static_cast<std::size_t>(status.f_blocks) * static_cast<std::size_t>(status.f_bsize);
+}
+
+bool write_to(const char* path, const std::string& text) {
+  std::ofstream file(path);
+  file << text << std::flush;
+  return file.good();
+}
+
+// Lets this process alone mount what it likes, and stay the user that it is.
+bool enter_own_namespace() {
+  const std::string user = std::to_string(geteuid());
+  const std::string group = std::to_string(getegid());
+  return unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0 && write_to("/proc/self/setgroups", "deny") &&
+         write_to("/proc/self/uid_map", user + " " + user + " 1") &&
+         write_to("/proc/self/gid_map", group + " " + group + " 1");
+}
+
+// Runs `body` in a child that has a /dev/shm of its own, of so many pages.
+std::string report_with_small_dev_shm(int pages, const std::function<std::string()>& body) {
+  testing::ChildProcess child([&]() -> std::string {
+    const std::string options = "mode=1777,nr_blocks=" + std::to_string(pages);
+    if (!enter_own_namespace() || mount("tmpfs", "/dev/shm", "tmpfs", 0, options.c_str()) != 0) {
+      return kSkipped;
+    }
+    return body();
+  });
+  return child.report();
+}
+
+void expect_nothing_wrong(const std::string& report) {
+  if (report == kSkipped) {
+    BOOST_TEST_MESSAGE(report);
+  } else {
+    BOOST_TEST(report == "");
+  }
+}
+
+// What is missing in the text of an error, "" if nothing is.
+std::string lacks(const std::string& text, std::initializer_list<std::string> parts) {
+  for (const std::string& part : parts) {
+    if (text.find(part) == std::string::npos) return "\"" + text + "\" lacks \"" + part + "\"";
+  }
+  return "";
+}
+
+std::string make_where_nothing_fits() {
+  const JobPlace place;
+  try {
+    Segment::create_named(place.name(), kOptions);
+  } catch (const SegmentError& error) {
+    if (place.taken()) return "the name is left";
+    const std::size_t wanted = Geometry::of(8, 0).groups_offset;
+    return lacks(error.what(), {std::to_string(wanted) + " bytes wanted", "4096 free",
+                                "the control blocks", "enlarge /dev/shm"});
+  }
+  return "no error";
+}
+
+std::string reserve_more_than_is_left() {
+  const JobPlace place;
+  const auto segment = Segment::create_named(place.name(), kOptions);
+  const std::size_t taken = place.bytes_taken();
+  const auto staging = segment->staging(0, 0);
+  try {
+    segment->reserve(staging, "the staging buffers");
+  } catch (const SegmentError& error) {
+    if (place.bytes_taken() != taken) return "part of the memory is kept";
+    segment->reserve(staging.first(2 * kPageBytes), "what does fit");
+    staging[2 * kPageBytes - 1] = std::byte{1};
+    return lacks(error.what(),
+                 {std::to_string(kStagingBytes) + " bytes wanted", " free", "the staging buffers"});
+  }
+  return "no error";
+}
+
+std::string open_leftover_in_full_memory() {
+  const JobPlace leftover;
+  const JobPlace filler;
+  leftover.put("", 1 << 20);
+  filler.put(std::string(4 * kPageBytes, 'x'), 4 * kPageBytes);
+  if (Segment::open_named(leftover.name(), kOptions) != nullptr) return "opened it";
+  return leftover.taken() ? "left it" : "";
+}
+
+BOOST_AUTO_TEST_SUITE(lack_of_space)
+
+BOOST_AUTO_TEST_CASE(more_than_dev_shm_holds_is_an_error_with_the_bytes_wanted) {
+  const std::size_t capacity = capacity_of_dev_shm();
+  if (capacity == 0 || capacity >= std::size_t{1} << 40) {
+    BOOST_TEST_MESSAGE("skipped: /dev/shm has no limit that a segment could exceed");
+    return;
+  }
+  const JobPlace place;
+  // A range larger than the whole file system is refused before any of it is taken.
+  const std::size_t arena_bytes = capacity + kPageBytes;
+  const auto segment =
+      Segment::create_named(place.name(), {.world_size = 1, .arena_bytes = arena_bytes});
+  BOOST_REQUIRE(segment != nullptr);
+  const std::size_t taken = place.bytes_taken();
+  BOOST_CHECK_EXCEPTION(
+      segment->reserve(segment->arena(0), "the arena"), SegmentError, [&](const auto& error) {
+        const std::string missing =
+            lacks(error.what(), {std::to_string(segment->arena(0).size()) + " bytes wanted",
+                                 " free", "the arena", "--shm-size"});
+        BOOST_TEST(missing == "");
+        return missing.empty();
+      });
+  BOOST_TEST(place.bytes_taken() == taken);
+}
+
+BOOST_AUTO_TEST_CASE(where_not_even_the_control_blocks_fit_nothing_is_left) {
+  expect_nothing_wrong(report_with_small_dev_shm(1, make_where_nothing_fits));
+}
+
+BOOST_AUTO_TEST_CASE(a_reservation_that_fails_takes_nothing_and_later_ones_work) {
+  const int pages = static_cast<int>(Geometry::of(8, 0).groups_offset / kPageBytes) + 10;
+  expect_nothing_wrong(report_with_small_dev_shm(pages, reserve_more_than_is_left));
+}
+
+BOOST_AUTO_TEST_CASE(a_leftover_is_found_and_removed_where_no_memory_is_free) {
+  expect_nothing_wrong(report_with_small_dev_shm(4, open_leftover_in_full_memory));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace tensorplay::shm

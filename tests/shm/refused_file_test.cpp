@@ -1,0 +1,119 @@
+// Files under a segment's name that aren't one, or not ours.
+
+#include "lib/shm/segment.h"
+#include "tests/shm/job_place.h"
+
+#include <tensorplay/error.h>
+
+#include <boost/test/unit_test.hpp>
+#include <functional>
+#include <string>
+
+namespace tensorplay::shm {
+namespace {
+
+constexpr SegmentOptions kOptions{.world_size = 2, .arena_bytes = 64 * 1024};
+
+// Why the file is refused; "" if it isn't.
+std::string refusal(const JobPlace& place, const SegmentOptions& options = kOptions) {
+  try {
+    Segment::open_named(place.name(), options);
+  } catch (const SegmentError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+// Why a segment of ours is refused after `change` of its header.
+std::string refusal_after(const std::function<void(SegmentHeader&)>& change) {
+  const JobPlace place;
+  const auto made = Segment::create_named(place.name(), kOptions);
+  change(made->header());
+  made->publish();
+  return refusal(place);
+}
+
+bool says(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+BOOST_AUTO_TEST_SUITE(refused_file)
+
+BOOST_AUTO_TEST_CASE(a_file_of_something_else_is_refused_and_left_alone) {
+  const JobPlace place;
+  place.put("somebody's letters", 1 << 20);
+  BOOST_TEST(says(refusal(place), "isn't a segment of this library"));
+  BOOST_TEST(says(refusal(place), place.path()));
+  BOOST_TEST(says(refusal(place), "choose another job name"));
+  BOOST_TEST(place.taken());
+}
+
+BOOST_AUTO_TEST_CASE(a_file_too_small_for_a_header_is_refused_and_left_alone) {
+  const JobPlace place;
+  place.put("x", 1);
+  BOOST_TEST(says(refusal(place), "isn't a segment of this library"));
+  BOOST_TEST(place.taken());
+}
+
+BOOST_AUTO_TEST_CASE(a_file_that_others_may_use_is_refused) {
+  for (const mode_t mode : {0640, 0604, 0606, 0666}) {
+    const JobPlace place;
+    Segment::create_named(place.name(), kOptions)->publish();
+    BOOST_REQUIRE(chmod(place.path().c_str(), mode) == 0);
+    BOOST_TEST(says(refusal(place), "others than its owner may use it"));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_file_of_another_user_is_refused) {
+  const JobPlace place;
+  Segment::create_named(place.name(), kOptions)->publish();
+  if (chown(place.path().c_str(), geteuid() + 1, static_cast<gid_t>(-1)) != 0) {
+    BOOST_TEST_MESSAGE("skipped: only root can give a file away");
+    return;
+  }
+  BOOST_TEST(says(refusal(place), "another user"));
+}
+
+BOOST_AUTO_TEST_CASE(another_layout_is_refused_with_both_versions) {
+  const std::string text = refusal_after([](SegmentHeader& header) { header.layout_version = 77; });
+  BOOST_TEST(says(text, "version 77"));
+  BOOST_TEST(says(text, "this program's " + std::to_string(kLayoutVersion)));
+}
+
+BOOST_AUTO_TEST_CASE(a_segment_for_another_number_of_ranks_is_refused_with_both) {
+  const JobPlace place;
+  Segment::create_named(place.name(), kOptions)->publish();
+  const std::string text = refusal(place, {.world_size = 3, .arena_bytes = kOptions.arena_bytes});
+  BOOST_TEST(says(text, "made for 2 ranks"));
+  BOOST_TEST(says(text, "expects 3"));
+}
+
+BOOST_AUTO_TEST_CASE(a_segment_with_other_arenas_is_refused_with_both_sizes) {
+  const JobPlace place;
+  Segment::create_named(place.name(), kOptions)->publish();
+  const std::string text = refusal(place, {.world_size = 2, .arena_bytes = 128 * 1024});
+  BOOST_TEST(says(text, std::to_string(64 * 1024)));
+  BOOST_TEST(says(text, std::to_string(128 * 1024)));
+}
+
+BOOST_AUTO_TEST_CASE(a_header_with_a_wrong_size_is_refused) {
+  BOOST_TEST(says(refusal_after([](SegmentHeader& header) { header.segment_bytes += kPageBytes; }),
+                  "its size is"));
+}
+
+BOOST_AUTO_TEST_CASE(a_file_that_was_cut_is_refused_before_anything_behind_is_touched) {
+  const JobPlace place;
+  Segment::create_named(place.name(), kOptions)->publish();
+  BOOST_REQUIRE(truncate(place.path().c_str(), 2 * kPageBytes) == 0);
+  BOOST_TEST(says(refusal(place), "its size is 8192 bytes"));
+}
+
+BOOST_AUTO_TEST_CASE(a_wrong_magic_number_is_refused) {
+  BOOST_TEST(says(refusal_after([](SegmentHeader& header) { header.magic ^= 1; }),
+                  "isn't a segment of this library"));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace tensorplay::shm
