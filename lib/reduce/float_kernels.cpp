@@ -32,11 +32,7 @@ HWY_INLINE V canonical(V v) {
   return hn::IfThenElse(hn::Eq(v, v), v, hn::BitCast(tag, hn::Set(words, kQuietNaN)));
 }
 
-struct FloatSum {
-  template <class V>
-  static HWY_INLINE V enter(V value) {
-    return value;
-  }
+struct FloatSum : Operation {
   template <class V>
   static HWY_INLINE V combine(V folded, V value) {
     return hn::Add(folded, value);

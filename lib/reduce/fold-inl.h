@@ -40,14 +40,31 @@ struct Same {
   }
 };
 
-// An operation has three steps: enter() is applied to every value that is read, combine() folds the
-// next one in, leave() turns the fold into the result. All are static: GCC gives the constructors
-// that it writes itself no vector unit, and can't inline into them.
-//
+// What an operation does around its combine(), which folds the next value in, unless it says
+// otherwise. All are static: GCC gives the constructors that it writes itself no vector unit, and
+// can't inline into them.
+struct Operation {
+  // Applied to every value that is read.
+  template <class V>
+  static HWY_INLINE V enter(V value) {
+    return value;
+  }
+
+  // Turns the fold into the result.
+  template <class V>
+  static HWY_INLINE V leave(V folded, std::uint32_t /*divisor*/) {
+    return folded;
+  }
+
+  // Applied to results in memory, for what vectors can't do.
+  template <typename T>
+  static HWY_INLINE void settle(T* /*results*/, std::size_t /*count*/, std::uint32_t /*divisor*/) {}
+};
+
 // The elements are taken in the same blocks from all sources, so that the fold of a block stays in
 // registers: memory is read once and written once, whatever the number of sources. A block is read
 // from all sources before it is written, which is what lets the destination be any of them.
-template <class Format, class Operation>
+template <class Format, class Op>
 class Fold {
  public:
   explicit HWY_INLINE Fold(const ReduceTask& task)
@@ -59,10 +76,20 @@ class Fold {
 
   HWY_INLINE void run() const {
     const std::size_t lanes = hn::Lanes(Tag());
+    const std::size_t block = 4 * lanes;
     std::size_t at = 0;
-    for (; count_ - at >= 4 * lanes; at += 4 * lanes) fold_four_vectors(at, lanes);
-    for (; count_ - at >= lanes; at += lanes) fold_vector(at);
-    if (at < count_) fold_part_of_vector(at, count_ - at);
+    for (; count_ - at >= block; at += block) {
+      fold_four_vectors(at, lanes);
+      settle(at, block);
+    }
+    for (; count_ - at >= lanes; at += lanes) {
+      fold_vector(at);
+      settle(at, lanes);
+    }
+    if (at < count_) {
+      fold_part_of_vector(at, count_ - at);
+      settle(at, count_ - at);
+    }
   }
 
  private:
@@ -70,18 +97,21 @@ class Fold {
   using Tag = hn::ScalableTag<typename Format::Lane>;
   using StoredTag = hn::Rebind<Stored, Tag>;
   using Vector = hn::Vec<Tag>;
-  using StoredVector = hn::Vec<StoredTag>;
 
   HWY_INLINE const Stored* source(std::size_t k) const {
     return static_cast<const Stored*>(sources_[k]);
   }
 
   HWY_INLINE Vector load(const Stored* from) const {
-    return Operation::enter(Format::widen(hn::LoadU(StoredTag(), from)));
+    return Op::enter(Format::widen(hn::LoadU(StoredTag(), from)));
   }
 
   HWY_INLINE void store(Vector folded, Stored* to) const {
-    hn::StoreU(Format::narrow(Operation::leave(folded, divisor_)), StoredTag(), to);
+    hn::StoreU(Format::narrow(Op::leave(folded, divisor_)), StoredTag(), to);
+  }
+
+  HWY_INLINE void settle(std::size_t at, std::size_t count) const {
+    Op::settle(destination_ + at, count, divisor_);
   }
 
   // Four independent chains hide the latency of the operation; eight would spill where a format or
@@ -95,10 +125,10 @@ class Fold {
     Vector d = load(from + 3 * lanes);
     for (std::size_t k = 1; k < source_count_; ++k) {
       from = source(k) + at;
-      a = Operation::combine(a, load(from));
-      b = Operation::combine(b, load(from + lanes));
-      c = Operation::combine(c, load(from + 2 * lanes));
-      d = Operation::combine(d, load(from + 3 * lanes));
+      a = Op::combine(a, load(from));
+      b = Op::combine(b, load(from + lanes));
+      c = Op::combine(c, load(from + 2 * lanes));
+      d = Op::combine(d, load(from + 3 * lanes));
     }
     Stored* to = destination_ + at;
     store(a, to);
@@ -110,7 +140,7 @@ class Fold {
   HWY_INLINE void fold_vector(std::size_t at) const {
     Vector folded = load(source(0) + at);
     for (std::size_t k = 1; k < source_count_; ++k) {
-      folded = Operation::combine(folded, load(source(k) + at));
+      folded = Op::combine(folded, load(source(k) + at));
     }
     store(folded, destination_ + at);
   }
@@ -120,7 +150,7 @@ class Fold {
   HWY_INLINE void fold_part_of_vector(std::size_t at, std::size_t rest) const {
     Vector folded = load_part(source(0) + at, rest);
     for (std::size_t k = 1; k < source_count_; ++k) {
-      folded = Operation::combine(folded, load_part(source(k) + at, rest));
+      folded = Op::combine(folded, load_part(source(k) + at, rest));
     }
     store_part(folded, destination_ + at, rest);
   }
@@ -142,12 +172,12 @@ class Fold {
 #else
   HWY_INLINE Vector load_part(const Stored* from, std::size_t rest) const {
     const auto mask = hn::FirstN(StoredTag(), rest);
-    return Operation::enter(Format::widen(hn::MaskedLoad(mask, StoredTag(), from)));
+    return Op::enter(Format::widen(hn::MaskedLoad(mask, StoredTag(), from)));
   }
 
   HWY_INLINE void store_part(Vector folded, Stored* to, std::size_t rest) const {
     const auto mask = hn::FirstN(StoredTag(), rest);
-    hn::BlendedStore(Format::narrow(Operation::leave(folded, divisor_)), mask, StoredTag(), to);
+    hn::BlendedStore(Format::narrow(Op::leave(folded, divisor_)), mask, StoredTag(), to);
   }
 #endif
 
@@ -159,9 +189,9 @@ class Fold {
 };
 
 // A ReduceKernel.
-template <class Format, class Operation>
+template <class Format, class Op>
 void fold(const ReduceTask& task) {
-  Fold<Format, Operation>(task).run();
+  Fold<Format, Op>(task).run();
 }
 
 }  // namespace tensorplay::reduce::HWY_NAMESPACE
