@@ -90,4 +90,19 @@ void check_call(const CollectiveCall& call, int rank, int world_size) {
   check_overlap(call, shape, rank);
 }
 
+bool is_sound(const CollectiveCall& call, int world_size) noexcept {
+  constexpr auto kKindMax = static_cast<int>(CollectiveKind::all_to_all);
+  const int kind = static_cast<int>(call.kind);
+  if (kind < 1 || kind > kKindMax || element_bytes(call.dtype) == 0) return false;
+  try {
+    const Shape shape = Shape::of(call, world_size);
+    if (shape.has_root()) check_root(call, world_size);
+    if (shape.reduces()) reduce::kernel_for(call.dtype, call.op);
+    check_size(call, shape);
+    return true;
+  } catch (const InvalidArgument&) {
+    return false;
+  }
+}
+
 }  // namespace tensorplay::distributed

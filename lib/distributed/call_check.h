@@ -10,4 +10,8 @@ namespace tensorplay::distributed {
 // the method allows.
 void check_call(const CollectiveCall& call, int rank, int world_size);
 
+// Whether a call that was read from the segment can be right; what check_call() would throw for,
+// its buffers apart.
+bool is_sound(const CollectiveCall& call, int world_size) noexcept;
+
 }  // namespace tensorplay::distributed

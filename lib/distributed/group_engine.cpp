@@ -54,6 +54,9 @@ std::shared_ptr<Operation> GroupEngine::make_operation(const CollectiveCall& cal
 
 std::shared_ptr<Operation> GroupEngine::issue(std::shared_ptr<Operation> operation, bool supplies) {
   operation->supplies = supplies;
+  operation->context = membership_.fingerprint;
+  operation->iteration = membership_.iteration;
+  if (operation->call.tag == 0) operation->call.tag = membership_.tag;
   operation->number = next_number_++;
   operations_.push_back(operation);
   post_queued();
@@ -78,9 +81,9 @@ void GroupEngine::post(Operation& operation) {
   line.dtype = call.dtype;
   line.op = call.op;
   line.root = static_cast<std::uint16_t>(call.root);
-  line.tag = membership_.tag;
-  line.context = membership_.fingerprint;
-  line.iteration = membership_.iteration;
+  line.tag = call.tag;
+  line.context = operation.context;
+  line.iteration = operation.iteration;
   line.flags = place_payload(line, operation);
   sync::publish_arrival(line, operation.number);
   operation.stage = Stage::posted;

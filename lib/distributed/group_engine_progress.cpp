@@ -84,8 +84,7 @@ void GroupEngine::accept(Operation& operation, int member, const shm::ArrivalLin
 bool GroupEngine::agrees(const Operation& operation, const shm::ArrivalLine& line) const noexcept {
   const CollectiveCall& call = operation.call;
   return line.kind == call.kind && line.dtype == call.dtype && line.op == call.op &&
-         line.count == call.count && line.root == call.root &&
-         line.context == membership_.fingerprint;
+         line.count == call.count && line.root == call.root && line.context == operation.context;
 }
 
 Contributors GroupEngine::sources_of(const Operation& operation) const {

@@ -20,7 +20,7 @@ struct Membership {
   // What this rank's arrivals say about the context; all 0 outside.
   std::uint32_t fingerprint = 0;
   std::uint32_t iteration = 0;
-  std::uint16_t tag = 0;
+  std::uint16_t tag = 0;  // of calls through handles that carry none
 };
 
 }  // namespace tensorplay::distributed

@@ -54,6 +54,9 @@ class Operation final : public WorkState {
   reduce::ReduceKernel kernel = nullptr;
 
   bool supplies = false;  // a shadow that supplies what the root sends
+  // The join context at the time of the call.
+  std::uint32_t context = 0;
+  std::uint32_t iteration = 0;
 
   Stage stage = Stage::queued;
   std::uint64_t number = 0;

@@ -21,7 +21,9 @@ std::chrono::milliseconds ProcessGroup::timeout() const noexcept {
 
 Work ProcessGroup::start(const CollectiveCall& call) {
   const UseGuard guard(engine_->job());
-  return Work(engine_->start(call));
+  CollectiveCall tagged = call;
+  tagged.tag = tag_;
+  return Work(engine_->start(tagged));
 }
 
 void ProcessGroup::expect_blocks(const char* operation, const char* buffer, std::size_t have,

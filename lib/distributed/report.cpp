@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <map>
 #include <thread>
 
@@ -22,16 +23,15 @@ CollectiveCall call_of(const shm::ArrivalLine& line) {
 }
 
 // What one rank's arrival says, as far as arrivals are compared.
-std::string describe_arrival(const shm::ArrivalLine& line) {
-  std::string text = describe(call_of(line));
-  if (line.context != 0) {
-    char context[64];
-    std::snprintf(context, sizeof(context), " in Join context %08x", line.context);
-    text += context;
-  } else {
-    text += " outside of a Join context";
+std::string describe_arrival(const shm::MemberBlock& member, const shm::ArrivalLine& line) {
+  const std::string text = describe(call_of(line));
+  if (line.context == 0) return text + " outside of a Join context";
+  for (const shm::JoinBoard& board : member.boards) {
+    if (board.fingerprint != line.context) continue;
+    return text + " in a Join context with " +
+           std::string(board.config.data(), strnlen(board.config.data(), board.config.size()));
   }
-  return text;
+  return text + " in a Join context";
 }
 
 // The last operation that a member has posted.
@@ -99,7 +99,8 @@ std::string describe_mismatch(const collectives::GroupMemory& memory, std::uint6
   for (int m = 0; m < memory.size(); ++m) {
     const shm::ArrivalLine& line = sync::arrival_line(memory.member(m), number);
     if (sync::observe_arrival(line, number) != sync::Arrival::arrived) continue;
-    if ((line.flags & shm::kShadow) == 0) callers[describe_arrival(line)].insert(m);
+    if ((line.flags & shm::kShadow) == 0)
+      callers[describe_arrival(memory.member(m), line)].insert(m);
   }
   std::string text =
       "the ranks disagree about operation " + std::to_string(number) + " of the group";

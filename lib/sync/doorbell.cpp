@@ -58,8 +58,10 @@ Sleep::~Sleep() {
   count().fetch_sub(1, std::memory_order_relaxed);
 }
 
-void Sleep::sleep(std::chrono::nanoseconds at_most) noexcept {
+bool Sleep::sleep(std::chrono::nanoseconds at_most) noexcept {
   futex_wait(doorbell_.rings, rings_, at_most);
+  // Relaxed: a hint whether it's worth looking closely; the words themselves are acquired.
+  return doorbell_.rings.load(std::memory_order_relaxed) != rings_;
 }
 
 std::atomic<std::uint32_t>& Sleep::count() const noexcept {

@@ -33,7 +33,8 @@ class Sleep {
   Sleep(const Sleep&) = delete;
   Sleep& operator=(const Sleep&) = delete;
 
-  void sleep(std::chrono::nanoseconds at_most) noexcept;
+  // Whether somebody has rung, now or since the construction; false if the time was up.
+  bool sleep(std::chrono::nanoseconds at_most) noexcept;
 
  private:
   std::atomic<std::uint32_t>& count() const noexcept;

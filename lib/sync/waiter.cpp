@@ -71,12 +71,14 @@ bool Waiter::spin(Condition& condition, int rank_count) const {
 }
 
 void Waiter::wait(Condition& condition, int rank_count) const {
-  while (!spin(condition, rank_count)) {
+  // Who slept its time out without a ring looks once and sleeps again: nothing is about to happen.
+  bool lively = true;
+  while (lively ? !spin(condition, rank_count) : !condition.poll()) {
     condition.check(Clock::now());
     const auto slice = condition.slice();
     Sleep sleep(segment_, world_rank_, condition.sleeping_for());
     if (condition.poll()) return;
-    sleep.sleep(slice);
+    lively = sleep.sleep(slice);
   }
 }
 

@@ -35,6 +35,7 @@ struct CollectiveCall {
   std::size_t count = 0;
   const void* source = nullptr;
   void* destination = nullptr;
+  std::uint16_t tag = 0;  // the Joinable that makes the call: 1 + its place in the list; 0: none
 };
 
 }  // namespace tensorplay::distributed

@@ -36,6 +36,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <type_traits>
@@ -198,8 +199,11 @@ class ProcessGroup {
     return a.engine_ == b.engine_;
   }
 
-  // For the layers of this library that stand on the group.
+  // For the layers of this library that stand on the group: what it refers to; and whose calls are
+  // made through this handle, 1 + the place of a Joinable in its context's list, or 0.
   GroupEngine& engine() const noexcept { return *engine_; }
+  std::uint16_t tag() const noexcept { return tag_; }
+  void set_tag(std::uint16_t tag) noexcept { tag_ = tag; }
 
  private:
   Work start(const CollectiveCall& call);
@@ -210,6 +214,7 @@ class ProcessGroup {
   void deallocate_bytes(void* memory);
 
   std::shared_ptr<GroupEngine> engine_;
+  std::uint16_t tag_ = 0;
 };
 
 // The group of all ranks of the job that the options name. Collective: returns when all ranks have

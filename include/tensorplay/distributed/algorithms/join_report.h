@@ -10,13 +10,12 @@
 
 namespace tensorplay::distributed::algorithms {
 
-// The account of one context. Equal on all ranks, but for `waiting`, which each rank measures for
-// itself and shares when it joins.
+// The account of one context. Equal on all ranks.
 struct JoinReport {
   struct Rank {
     std::int64_t iterations = 0;  // that the rank announced by notify_join_context
     std::int64_t shadowed = 0;    // that others did after it had joined: the maximum minus its own
-    // From joining to the end of the context: what the rank spent waiting for the others.
+    // From joining until the last rank joined: what the rank spent waiting for the others.
     std::chrono::nanoseconds waiting{0};
   };
 

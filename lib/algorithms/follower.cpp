@@ -1,0 +1,160 @@
+#include "lib/algorithms/follower.h"
+
+#include "lib/algorithms/join_conditions.h"
+#include "lib/distributed/call_check.h"
+#include "lib/sync/arrival.h"
+
+#include <tensorplay/error.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+namespace tensorplay::distributed::algorithms {
+namespace {
+
+// The Work of a shadow call that has its result, or that was not made this time.
+class ShadowResult final : public WorkState {
+ public:
+  explicit ShadowResult(const Contributors& contributors) : contributors_(contributors) {}
+  Contributors wait() override { return contributors_; }
+  bool is_completed() override { return true; }
+  Contributors contributors() const override { return contributors_; }
+  std::int64_t result() override { return contributors_.count(); }
+
+ private:
+  Contributors contributors_;
+};
+
+}  // namespace
+
+// The active ranks have done something that a follower must do, too.
+class Followable final : public BoardCondition {
+ public:
+  Followable(const JoinBoard& board, const Follower& follower)
+      : BoardCondition(board), follower_(follower) {}
+  // Announcements ring nobody, but the operations that follow them do.
+  std::chrono::nanoseconds slice() const override { return std::chrono::milliseconds(10); }
+  Follower::Seen seen() const noexcept { return seen_; }
+
+ private:
+  bool holds() override {
+    seen_ = follower_.look();
+    return seen_.next != Follower::Next::nothing_yet;
+  }
+  bool awaits(int member) const override { return !board().read(member).joined; }
+  std::string description() const override { return "the next operation of the active ranks"; }
+
+  const Follower& follower_;
+  Follower::Seen seen_;
+};
+
+bool Follower::await_iteration() {
+  const UseGuard guard(engine_.job());
+  for (;;) {
+    const Seen seen = wait_for_next();
+    if (seen.next == Next::end) return false;
+    if (seen.next == Next::iteration) break;
+    follow_unasked(posted_by(seen.leader));
+  }
+  kept_.clear();
+  ++iteration_;
+  return true;
+}
+
+std::shared_ptr<WorkState> Follower::shadow(const CollectiveCall& call) {
+  CollectiveCall asked = call;
+  if (asked.tag == 0) asked.tag = caller_;
+  if (auto result = take_kept(asked)) return result;
+  for (;;) {
+    const Seen seen = wait_for_next();
+    if (seen.next != Next::operation) return std::make_shared<ShadowResult>(Contributors{});
+    const CollectiveCall posted = posted_by(seen.leader);
+    if (!matches(asked, posted)) {
+      follow_unasked(posted);
+      continue;
+    }
+    const auto shape = collectives::Shape::of(asked, engine_.size());
+    return follow(asked, shape.root_supplies() && asked.root == engine_.rank());
+  }
+}
+
+Follower::Seen Follower::look() const {
+  // The boards are read before the lines: operations of an iteration are posted before the next one
+  // is announced, so a line that is still missing afterwards belongs to a later iteration.
+  bool announced = false;
+  bool all_joined = true;
+  for (int m = 0; m < engine_.size(); ++m) {
+    const sync::JoinBoardReading reading = board_.read(m);
+    announced = announced || reading.iterations > iteration_;
+    all_joined = all_joined && reading.joined;
+  }
+  for (int m = 0; m < engine_.size(); ++m) {
+    const auto& line = sync::arrival_line(engine_.memory().member(m), engine_.next_number());
+    if (m == engine_.rank() ||
+        sync::observe_arrival(line, engine_.next_number()) != sync::Arrival::arrived ||
+        (line.flags & shm::kShadow) != 0) {
+      continue;
+    }
+    return {line.iteration > iteration_ ? Next::iteration : Next::operation, m};
+  }
+  if (announced) return {Next::iteration, -1};
+  return {all_joined ? Next::end : Next::nothing_yet, -1};
+}
+
+Follower::Seen Follower::wait_for_next() {
+  Followable condition(board_, *this);
+  engine_.wait_for(condition);
+  return condition.seen();
+}
+
+// What the leader's line asks for, checked: it comes from the segment.
+CollectiveCall Follower::posted_by(int leader) const {
+  const auto& line = sync::arrival_line(engine_.memory().member(leader), engine_.next_number());
+  CollectiveCall call{line.kind,  line.dtype, line.op, line.root,
+                      line.count, nullptr,    nullptr, line.tag};
+  if (!is_sound(call, engine_.size())) {
+    throw SegmentError("rank " + std::to_string(leader) +
+                       " posted an operation that can't be right (operation " +
+                       std::to_string(engine_.next_number()) + "): the segment is damaged");
+  }
+  return call;
+}
+
+std::shared_ptr<Operation> Follower::follow(const CollectiveCall& call, bool supplies) {
+  auto operation = engine_.start_shadow(call, supplies);
+  engine_.wait_unguarded(*operation);
+  return operation;
+}
+
+void Follower::follow_unasked(const CollectiveCall& posted) {
+  const auto shape = collectives::Shape::of(posted, engine_.size());
+  Kept kept{posted, {}, {}};
+  if (shape.is_receiver(engine_.rank())) kept.destination.resize(shape.destination_bytes());
+  CollectiveCall call = posted;
+  call.destination = kept.destination.data();
+  const auto operation = follow(call, false);
+  // An operation whose root had joined is an error of the active ranks' making.
+  if (operation->error) return;
+  kept.contributors = operation->active;
+  kept_.push_back(std::move(kept));
+}
+
+std::shared_ptr<WorkState> Follower::take_kept(const CollectiveCall& call) {
+  const auto kept = std::find_if(kept_.begin(), kept_.end(),
+                                 [&](const Kept& k) { return matches(call, k.call); });
+  if (kept == kept_.end()) return nullptr;
+  if (!kept->destination.empty()) {
+    std::memcpy(call.destination, kept->destination.data(), kept->destination.size());
+  }
+  auto result = std::make_shared<ShadowResult>(kept->contributors);
+  kept_.erase(kept);
+  return result;
+}
+
+bool Follower::matches(const CollectiveCall& call, const CollectiveCall& posted) const noexcept {
+  return call.kind == posted.kind && call.dtype == posted.dtype && call.op == posted.op &&
+         call.root == posted.root && call.count == posted.count && call.tag == posted.tag;
+}
+
+}  // namespace tensorplay::distributed::algorithms

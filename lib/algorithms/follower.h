@@ -1,0 +1,67 @@
+// A joined rank in step: takes part in every operation of the active ranks, as a shadow.
+//
+// The next operation is whatever an active rank posts under the next number. It is followed with
+// the buffer of the hook's call that it matches, or with a buffer of the follower's own, whose
+// content is kept until the end of the iteration, should a later call of a hook match it: so the
+// order of the hooks' calls doesn't matter. A call that is still unmatched when the active ranks
+// begin their next iteration was not made this time.
+#pragma once
+
+#include "lib/algorithms/join_board.h"
+#include "lib/distributed/group_engine.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace tensorplay::distributed::algorithms {
+
+class Follower final : public ShadowCalls {
+ public:
+  // `board` has joined, in step.
+  explicit Follower(const JoinBoard& board)
+      : board_(board), engine_(board.engine()), iteration_(board.iterations()) {}
+
+  // Follows until the active ranks begin another iteration (true), or all have joined (false).
+  // Takes the UseGuard itself.
+  bool await_iteration();
+  // The hook of the Joinable at this place of the list makes the next calls.
+  void set_caller(std::uint16_t tag) noexcept { caller_ = tag; }
+
+  // A call of a hook. The caller holds the UseGuard.
+  std::shared_ptr<WorkState> shadow(const CollectiveCall& call) override;
+
+ private:
+  friend class Followable;
+
+  // What the active ranks do next.
+  enum class Next { nothing_yet, operation, iteration, end };
+  struct Seen {
+    Next next = Next::nothing_yet;
+    int leader = -1;  // who posted the operation
+  };
+  // An operation that was followed before a hook asked for it.
+  struct Kept {
+    CollectiveCall call;
+    std::vector<std::byte> destination;
+    Contributors contributors;
+  };
+
+  Seen look() const;
+  Seen wait_for_next();
+  CollectiveCall posted_by(int leader) const;
+  std::shared_ptr<Operation> follow(const CollectiveCall& call, bool supplies);
+  void follow_unasked(const CollectiveCall& posted);
+  std::shared_ptr<WorkState> take_kept(const CollectiveCall& call);
+  bool matches(const CollectiveCall& call, const CollectiveCall& posted) const noexcept;
+
+  const JoinBoard& board_;
+  GroupEngine& engine_;
+  std::uint64_t iteration_;  // that this rank is in, or shadows
+  std::uint16_t caller_ = 0;
+  std::vector<Kept> kept_;  // of this iteration
+};
+
+}  // namespace tensorplay::distributed::algorithms

@@ -1,0 +1,32 @@
+// What notify_join_context gives: how many ranks are active in an iteration.
+#pragma once
+
+#include "lib/distributed/group_engine.h"
+#include "lib/distributed/work_state.h"
+
+#include <cstdint>
+#include <memory>
+
+namespace tensorplay::distributed::algorithms {
+
+// Costs nothing unless somebody asks. Asked within its context, or before the next one begins.
+class IterationWork final : public WorkState {
+ public:
+  IterationWork(std::weak_ptr<GroupEngine> engine, std::uint64_t generation,
+                std::uint64_t iteration)
+      : engine_(std::move(engine)), generation_(generation), iteration_(iteration) {}
+
+  Contributors wait() override;
+  bool is_completed() override;
+  Contributors contributors() const override;
+  std::int64_t result() override { return wait().count(); }
+
+ private:
+  std::shared_ptr<GroupEngine> engine() const;
+
+  std::weak_ptr<GroupEngine> engine_;
+  std::uint64_t generation_;
+  std::uint64_t iteration_;
+};
+
+}  // namespace tensorplay::distributed::algorithms

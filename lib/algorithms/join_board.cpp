@@ -1,0 +1,165 @@
+#include "lib/algorithms/join_board.h"
+
+#include "lib/algorithms/join_conditions.h"
+#include "lib/distributed/report.h"
+#include "lib/sync/arrival.h"
+#include "lib/sync/doorbell.h"
+
+#include <tensorplay/error.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace tensorplay::distributed::algorithms {
+namespace {
+
+// FNV-1a, 32 bits. Never 0, which means 'outside of a context'.
+std::uint32_t fingerprint_of(const std::string& text) noexcept {
+  std::uint32_t hash = 2166136261U;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
+  return hash == 0 ? 1 : hash;
+}
+
+std::int64_t now_ns() {
+  return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+}
+
+}  // namespace
+
+JoinBoard::JoinBoard(GroupEngine& engine, std::string config, bool enabled)
+    : engine_(engine), generation_(++engine.membership().generation) {
+  config = "context " + std::to_string(generation_) + ": " + config;
+  shm::JoinBoard& board = own();
+  const std::size_t length = std::min(config.size(), board.config.size() - 1);
+  std::memcpy(board.config.data(), config.data(), length);
+  board.config[length] = '\0';
+  board.fingerprint = fingerprint_of(config);
+  sync::publish_iteration(board, generation_, 0);
+  Membership& membership = engine_.membership();
+  membership.inside = enabled;
+  membership.fingerprint = board.fingerprint;
+  membership.iteration = 0;
+}
+
+JoinBoard::~JoinBoard() {
+  leave();
+}
+
+shm::JoinBoard& JoinBoard::of(int member) const noexcept {
+  return sync::board_of(engine_.memory().member(member), generation_);
+}
+
+shm::JoinBoard& JoinBoard::own() const noexcept {
+  return of(engine_.rank());
+}
+
+void JoinBoard::announce() {
+  engine_.announce(++iterations_);
+}
+
+void JoinBoard::join(bool in_step) {
+  engine_.drain();
+  shm::JoinBoard& board = own();
+  board.final_operation = engine_.next_number();
+  board.joined_at_ns = now_ns();
+  sync::publish_joined(board, generation_);
+  if (!in_step) sync::publish_absence(engine_.memory().own(), engine_.next_number());
+  sync::ring_all(engine_.memory().segment());
+}
+
+void JoinBoard::resume() {
+  std::uint64_t last = 0;
+  for (int m = 0; m < engine_.size(); ++m) last = std::max(last, of(m).final_operation);
+  leave();
+  // One number is left out: an absence from `last` on must be older than the next context.
+  engine_.resume_at(last + 1);
+}
+
+void JoinBoard::leave() noexcept {
+  if (left_) return;
+  left_ = true;
+  Membership& membership = engine_.membership();
+  membership.inside = false;
+  membership.fingerprint = 0;
+  membership.iteration = 0;
+  membership.tag = 0;
+}
+
+sync::JoinBoardReading JoinBoard::read(int member) const {
+  const sync::JoinBoardReading reading = sync::read_board(of(member), generation_);
+  const bool differs = reading.entered && of(member).fingerprint != own().fingerprint;
+  if (differs || reading.passed) fail_different(member);
+  return reading;
+}
+
+void JoinBoard::fail_different(int member) const {
+  const auto text_of = [](const shm::JoinBoard& board) {
+    return std::string(board.config.data(), strnlen(board.config.data(), board.config.size()));
+  };
+  engine_.fail({shm::FailureKind::mismatch, -1, PeerFailure::Cause::exited,
+                "the ranks' Join contexts differ: " + rank_label(engine_.memory(), engine_.rank()) +
+                    " has " + text_of(own()) + "; " + rank_label(engine_.memory(), member) +
+                    " has " + text_of(of(member)) +
+                    ". Pass the same Joinables, flags and arguments on all ranks"});
+  engine_.throw_if_failed();
+  throw CollectiveMismatch("the ranks' Join contexts differ");
+}
+
+bool JoinBoard::all_joined() const {
+  for (int m = 0; m < engine_.size(); ++m) {
+    if (!read(m).joined) return false;
+  }
+  return true;
+}
+
+std::uint64_t JoinBoard::most_iterations_of_others() const {
+  std::uint64_t most = 0;
+  for (int m = 0; m < engine_.size(); ++m) {
+    if (m != engine_.rank()) most = std::max(most, read(m).iterations);
+  }
+  return most;
+}
+
+std::uint64_t JoinBoard::signs_of_progress() const {
+  std::uint64_t signs = 0;
+  for (int m = 0; m < engine_.size(); ++m) {
+    const shm::MemberBlock& block = engine_.memory().member(m);
+    const sync::JoinBoardReading reading = read(m);
+    signs += reading.iterations + (reading.joined ? 1 : 0) + (reading.entered ? 1 : 0);
+    for (const shm::ArrivalLine& line : block.arrivals) signs += sync::posted_number(line);
+  }
+  return signs;
+}
+
+JoinReport JoinBoard::report() const {
+  JoinReport report;
+  report.enabled = true;
+  std::uint64_t most = 0;
+  std::int64_t last_joined_at = 0;
+  for (int m = 0; m < engine_.size(); ++m) {
+    most = std::max(most, read(m).iterations);
+    last_joined_at = std::max(last_joined_at, of(m).joined_at_ns);
+  }
+  for (int m = 0; m < engine_.size(); ++m) {
+    const std::uint64_t iterations = read(m).iterations;
+    report.ranks.push_back({static_cast<std::int64_t>(iterations),
+                            static_cast<std::int64_t>(most - iterations),
+                            std::chrono::nanoseconds(last_joined_at - of(m).joined_at_ns)});
+    if (iterations == most) report.last_joiners.insert(m);
+  }
+  report.authoritative_rank = report.last_joiners.highest();
+  return report;
+}
+
+void JoinBoard::wait_for_iteration(std::uint64_t iteration) {
+  IterationReached condition(*this, iteration);
+  engine_.wait_for(condition);
+}
+
+void JoinBoard::wait_for_all(std::int64_t skew_warning_threshold) {
+  AllJoined condition(*this, skew_warning_threshold);
+  engine_.wait_for(condition);
+  condition.warn_of_skew();
+}
+
+}  // namespace tensorplay::distributed::algorithms
