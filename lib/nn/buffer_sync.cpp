@@ -19,7 +19,7 @@ std::size_t elements_of(const std::vector<Buffer>& buffers) {
 
 }  // namespace
 
-BufferSync::BufferSync(std::vector<Buffer> buffers, const ProcessGroup& group)
+BufferSync::BufferSync(std::vector<Buffer> buffers, ProcessGroup& group)
     : buffers_(std::move(buffers)), group_(group), memory_(group_, elements_of(buffers_)) {}
 
 void BufferSync::run() {

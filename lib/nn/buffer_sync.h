@@ -12,7 +12,8 @@ namespace tensorplay::nn {
 
 class BufferSync {
  public:
-  BufferSync(std::vector<parallel::Buffer> buffers, const distributed::ProcessGroup& group);
+  // Makes its collectives through `group` itself, the Joinable's handle, which must outlive this.
+  BufferSync(std::vector<parallel::Buffer> buffers, distributed::ProcessGroup& group);
 
   // Copies the buffers of the highest active rank to all: a barrier tells which one that is, then
   // one broadcast carries all buffers. Between the two no rank can join, since a rank joins by
@@ -28,7 +29,7 @@ class BufferSync {
   void unpack();
 
   std::vector<parallel::Buffer> buffers_;
-  distributed::ProcessGroup group_;
+  distributed::ProcessGroup& group_;
   GroupMemory memory_;
 };
 

@@ -44,7 +44,7 @@ const char* name(GradientMark mark) {
 }  // namespace
 
 GradientReducer::GradientReducer(std::vector<Parameter> parameters, std::size_t bucket_bytes,
-                                 const ProcessGroup& group)
+                                 ProcessGroup& group)
     : parameters_(std::move(parameters)),
       group_(group),
       plan_(plan_buckets(counts_of(parameters_), bucket_bytes)),

@@ -36,8 +36,9 @@ enum class GradientMark : std::uint8_t { none, ready, unused };
 // one under no_sync:   begin(false)  [mark()...] [finish()]    gradients stay and accumulate
 class GradientReducer {
  public:
+  // Makes its collectives through `group` itself, the Joinable's handle, which must outlive this.
   GradientReducer(std::vector<parallel::Parameter> parameters, std::size_t bucket_bytes,
-                  const distributed::ProcessGroup& group);
+                  distributed::ProcessGroup& group);
   ~GradientReducer();
   GradientReducer(const GradientReducer&) = delete;
   GradientReducer& operator=(const GradientReducer&) = delete;
@@ -75,7 +76,7 @@ class GradientReducer {
   int number(Divisor divisor, const distributed::Contributors& contributors) const;
 
   std::vector<parallel::Parameter> parameters_;
-  distributed::ProcessGroup group_;
+  distributed::ProcessGroup& group_;
   BucketPlan plan_;
   std::vector<std::size_t> bucket_offsets_;  // in memory_; the last one is its end
   GroupMemory memory_;

@@ -44,7 +44,7 @@ class Replica {
   void sync_buffers_if_due();
 
   ModelTensors model_;
-  distributed::ProcessGroup group_;
+  distributed::ProcessGroup group_;  // whose calls a Join context knows as those of this model
   parallel::DistributedDataParallelOptions options_;
   BufferSync buffers_;
   GradientReducer gradients_;

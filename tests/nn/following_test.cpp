@@ -35,8 +35,14 @@ class Training {
 
   // Gradients are cleared before each iteration, as is usual. The buffers change with the data.
   void iterate(int iteration) {
+    begin();
+    finish(iteration);
+  }
+  void begin() {
     model_.set_gradients(0.0F);
     ddp_.forward();
+  }
+  void finish(int iteration) {
     model_.backward(group_.rank(), iteration);
     model_.buffers[0][iteration % 4] += static_cast<float>(group_.rank() + 1);
     ddp_.synchronize();
@@ -197,6 +203,26 @@ TP_WORLD_TEST(two_models_follow_in_one_context) {
     for (int i = 0; i < 2 + 3 * group.rank(); ++i) {
       first.iterate(i);
       second.iterate(i);
+    }
+    join.finish();
+    first.expect_equal_records(found, 5);
+    second.expect_equal_records(found, 5);
+    return found.text();
+  });
+  BOOST_TEST(result.findings() == "");
+}
+
+TP_WORLD_TEST(two_models_follow_whose_passes_interleave) {
+  const auto result = run_world(world, 2, [](ProcessGroup& group) {
+    Findings found;
+    Training first(group, &with_momentum);
+    Training second(group, &with_moments);
+    Join join({first.ddp(), second.ddp()}, following_options());
+    for (int i = 0; i < 2 + 3 * group.rank(); ++i) {
+      first.begin();
+      second.begin();
+      second.finish(i);
+      first.finish(i);
     }
     join.finish();
     first.expect_equal_records(found, 5);
