@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 constexpr std::string_view kBlanks = " \t\r";
+constexpr std::size_t kShownMax = 24;  // bytes of a field
 
 std::string_view trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(kBlanks);
@@ -24,12 +25,11 @@ std::string_view trimmed(std::string_view text) {
 
 // A field as messages show it: short, and without what would upset a terminal.
 std::string shown(std::string_view field) {
-  constexpr std::size_t kLengthMax = 24;
-  std::string text(field.substr(0, kLengthMax));
+  std::string text(field.substr(0, kShownMax));
   for (char& letter : text) {
     if (letter < ' ' || letter > '~') letter = '?';
   }
-  return "'" + text + (field.size() > kLengthMax ? "...'" : "'");
+  return "'" + text + (field.size() > kShownMax ? "...'" : "'");
 }
 
 // The rows of one stream, checked one by one.

@@ -14,6 +14,9 @@ constexpr int kWidth = 920, kHeight = 400;
 constexpr int kPanelTop = 78, kPanelBottom = 340, kPanelWidth = 370;
 constexpr int kLossLeft = 66, kAccuracyLeft = 526;
 
+// More dots would run into each other.
+constexpr std::size_t kDotsMax = 60;
+
 struct Curve {
   std::string_view label;
   std::string_view colour;
@@ -125,8 +128,6 @@ std::string curve_line(const Curve& curve, std::span<const EpochResult> results,
     dots += fmt::format("  <circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"2.2\" fill=\"{}\"/>\n", x, y,
                         curve.colour);
   }
-  // Dots where they don't run into each other.
-  constexpr std::size_t kDotsMax = 60;
   return fmt::format(
       "  <polyline class=\"curve\" points=\"{}\" stroke=\"{}\" stroke-dasharray=\"{}\"/>\n{}",
       points, curve.colour, curve.dashes, results.size() <= kDotsMax ? dots : "");

@@ -88,6 +88,7 @@ CLI::Validator real(double least, double most) {
 template <typename Value>
 std::vector<std::string> keys(const std::map<std::string, Value>& map) {
   std::vector<std::string> names;
+  names.reserve(map.size());
   for (const auto& [key, value] : map) names.push_back(key);
   return names;
 }
