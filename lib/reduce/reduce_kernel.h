@@ -6,9 +6,9 @@
 //
 // so that the same sources in the same order give the same bits, whatever the width of the
 // machine's vectors, the alignment or the count. float16 and bfloat16 are converted to float,
-// folded there and rounded once. Integers wrap around. avg is the sum divided once, by `divisor`, at
-// the end (integers truncate towards zero; halves are divided in float, before the rounding). min
-// and max give NaN if any value is NaN, and order -0 before +0.
+// folded there and rounded once. Integers wrap around. avg is the sum divided once, by `divisor`,
+// at the end (integers truncate towards zero; halves are divided in float, before the rounding).
+// min and max give NaN if any value is NaN, and order -0 before +0.
 //
 // A result that is NaN is always the same one, quiet and positive, with no payload: which operand's
 // NaN an instruction hands on differs between machines. That holds for one source as well.
