@@ -1,0 +1,51 @@
+#include <tensorplay/multiprocessing/spawn.h>
+
+#include "lib/distributed/attach.h"
+#include "lib/multiprocessing/run_children.h"
+#include "lib/shm/segment.h"
+
+#include <tensorplay/distributed/contributors.h>
+
+#include <memory>
+#include <string>
+
+namespace tensorplay::multiprocessing {
+namespace {
+
+using distributed::kRankCountMax;
+using distributed::ProcessGroup;
+
+void check_world_size(int world_size) {
+  if (world_size >= 1 && world_size <= kRankCountMax) return;
+  throw InvalidArgument("spawn: world_size is " + std::to_string(world_size) +
+                        "; it must be 1 ... " + std::to_string(kRankCountMax));
+}
+
+PeerFailure::Cause cause_of(const ChildEnd& end) {
+  if (end.process.how == ProcessEnd::How::killed) return PeerFailure::Cause::killed;
+  const bool returned = !end.report || end.report->kind == ChildReport::Kind::finished;
+  return returned ? PeerFailure::Cause::exited : PeerFailure::Cause::raised;
+}
+
+}  // namespace
+
+void spawn(int world_size, const std::function<void(ProcessGroup&)>& body,
+           const SpawnOptions& options) {
+  check_world_size(world_size);
+  const std::shared_ptr<shm::Segment> segment = shm::Segment::create_anonymous(
+      {.world_size = world_size, .arena_bytes = options.arena_bytes});
+
+  // The group ends with this frame, by return or by unwinding: before the child reports.
+  const auto live = [&](int rank) {
+    ProcessGroup group = distributed::attach_rank(segment, rank, options.timeout);
+    body(group);
+  };
+  const auto tell_peers = [&](int rank, const ChildEnd& end) {
+    distributed::record_end_of_rank(*segment, rank, cause_of(end), end.text());
+  };
+  const auto failure =
+      run_children(world_size, live, {.grace = options.grace, .on_end = tell_peers});
+  if (failure) throw SpawnFailure(failure->rank, failure->exit_code, failure->message);
+}
+
+}  // namespace tensorplay::multiprocessing
