@@ -1,0 +1,222 @@
+#include "tools/tprun/launch.h"
+
+#include "tools/tprun/job.h"
+#include "tools/tprun/process_group.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <string>
+#include <utility>
+
+namespace tensorplay::tprun {
+namespace {
+
+using multiprocessing::FileDescriptor;
+using multiprocessing::Pipe;
+
+// How often to look whether what the programs have left behind is gone: nothing tells.
+constexpr std::chrono::milliseconds kGroupInterval{20};
+
+bool are_same_file(int one, int other) {
+  struct stat a, b;
+  return ::fstat(one, &a) == 0 && ::fstat(other, &b) == 0 && a.st_dev == b.st_dev &&
+         a.st_ino == b.st_ino;
+}
+
+FileDescriptor open_null() {
+  FileDescriptor null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  if (!null.is_open()) throw std::system_error(errno, std::generic_category(), "/dev/null");
+  return null;
+}
+
+}  // namespace
+
+Launch::Launch(const Settings& settings)
+    : settings_(settings),
+      output_(STDOUT_FILENO),
+      error_(STDERR_FILENO),
+      error_sink_(are_same_file(STDOUT_FILENO, STDERR_FILENO) ? &output_ : &error_) {
+  try {
+    for (int rank = 0; rank < settings_.ranks; ++rank) start_rank(rank);
+  } catch (...) {
+    signal_all(SIGKILL);
+    for (const RankProcess& rank : ranks_) rank.reap();
+    throw;
+  }
+}
+
+Launch::~Launch() {
+  signal_all(SIGKILL);
+  for (const RankProcess& rank : ranks_) rank.reap();
+  remove_leftover(settings_.job);
+}
+
+void Launch::start_rank(int rank) {
+  RankStreams streams;
+  streams.input = input_of(rank);
+  if (!settings_.prefix) {
+    ranks_.push_back(RankProcess::start(settings_, rank, streams, signals_));
+    return;
+  }
+  Pipe output = multiprocessing::make_pipe();
+  Pipe error = multiprocessing::make_pipe();
+  streams.output = output.write_end.get();
+  streams.error = error.write_end.get();
+  ranks_.push_back(RankProcess::start(settings_, rank, streams, signals_));
+  const std::string prefix = "[" + std::to_string(rank) + "] ";
+  relays_.emplace_back(std::move(output.read_end), prefix, output_);
+  relays_.emplace_back(std::move(error.read_end), prefix, *error_sink_);
+}
+
+int Launch::input_of(int rank) {
+  if (rank != 0) {
+    rank_input_ = open_null();
+  } else if (::isatty(STDIN_FILENO)) {
+    Pipe pipe = multiprocessing::make_pipe();
+    input_.emplace(std::move(pipe.write_end));
+    rank_input_ = std::move(pipe.read_end);
+  }
+  return rank_input_.get();
+}
+
+int Launch::run() {
+  rank_input_.close();
+  while (!is_over()) {
+    PollSet set;
+    watch(set);
+    set.wait(poll_timeout_ms());
+    advance();
+  }
+  return verdict_.exit_code();
+}
+
+void Launch::watch(PollSet& set) {
+  set.add(signals_.descriptor(), POLLIN, [this] { obey_signal(); });
+  for (RankProcess& rank : ranks_) {
+    if (!rank.end()) set.add(rank.descriptor(), POLLIN, [this, &rank] { note_end(rank); });
+  }
+  watch_streams(set);
+}
+
+void Launch::watch_streams(PollSet& set) {
+  for (LineRelay& relay : relays_) {
+    if (relay.wants_to_read()) set.add(relay.descriptor(), POLLIN, [&relay] { relay.read_some(); });
+  }
+  for (Output* output : {&output_, &error_}) {
+    if (!output->is_empty()) {
+      set.add(output->descriptor(), POLLOUT, [output] { output->write_some(); });
+    }
+  }
+  if (!input_) return;
+  if (input_->wants_to_read()) set.add(STDIN_FILENO, POLLIN, [this] { input_->read_some(); });
+  if (input_->wants_to_write()) set.add(input_->sink(), POLLOUT, [this] { input_->write_some(); });
+}
+
+void Launch::note_end(RankProcess& rank) {
+  rank.note_end();
+  if (rank.end()->is_success() || kill_at_) return;
+  verdict_.note_failure(rank.rank(), rank.pid(), *rank.end(), Clock::now());
+}
+
+void Launch::obey_signal() {
+  const int signal = signals_.take();
+  if (signal == 0) return;
+  if (signal == SIGCONT || signal == SIGTSTP) {
+    // As one job of the shell: all stop, and all go on.
+    signal_all(signal);
+    if (signal == SIGTSTP) ::raise(SIGSTOP);
+  } else if (kill_at_) {
+    hurry();
+  } else {
+    verdict_.note_signal(signal);
+    begin_ending(signal, "; ending the ranks");
+  }
+}
+
+// A second signal: somebody doesn't want to wait, perhaps since it is our reader who doesn't read.
+void Launch::hurry() {
+  signal_all(SIGKILL);
+  is_killed_ = true;
+  output_.give_up();
+  error_.give_up();
+}
+
+// What follows from what has happened and from the time that has passed.
+void Launch::advance() {
+  const Clock::time_point now = Clock::now();
+  const bool ended = all_ended();
+  if (!kill_at_ && verdict_.decide(ended, now)) {
+    begin_ending(SIGTERM, ended ? "" : "; ending the other ranks");
+  }
+  if (ended && !is_nobody_left_) look_for_leftovers();
+  if (kill_at_ && !is_killed_ && now >= *kill_at_) {
+    signal_all(SIGKILL);
+    is_killed_ = true;
+  }
+  if (is_nobody_left_) drain();
+}
+
+void Launch::look_for_leftovers() {
+  std::vector<pid_t> groups;
+  for (const RankProcess& rank : ranks_) groups.push_back(rank.pid());
+  is_nobody_left_ = !any_group_lives(groups);
+  if (is_nobody_left_) return;
+  if (!kill_at_) {
+    begin_ending(SIGTERM, "");
+  } else if (std::exchange(ending_signal_, SIGTERM) != SIGTERM) {
+    signal_all(SIGTERM);  // what a shell runs in the background ignores SIGINT
+  }
+}
+
+void Launch::begin_ending(int signal, const std::string& announcement) {
+  if (!verdict_.text().empty()) {
+    error_sink_->append("tprun: " + verdict_.text() + announcement + "\n");
+  }
+  signal_all(signal);
+  ending_signal_ = signal;
+  kill_at_ = Clock::now() + settings_.grace;
+}
+
+void Launch::signal_all(int signal) const {
+  for (const RankProcess& rank : ranks_) rank.signal_group(signal);
+}
+
+// Nobody writes any more but who has left the groups, for whom nobody waits.
+void Launch::drain() {
+  for (LineRelay& relay : relays_) {
+    while (relay.wants_to_read() && relay.read_some()) {
+    }
+    if (relay.wants_to_read()) relay.close();
+  }
+}
+
+bool Launch::is_over() const {
+  const auto is_open = [](const LineRelay& relay) { return relay.is_open(); };
+  return is_nobody_left_ && std::none_of(relays_.begin(), relays_.end(), is_open) &&
+         output_.is_empty() && error_.is_empty();
+}
+
+bool Launch::all_ended() const {
+  return std::all_of(ranks_.begin(), ranks_.end(),
+                     [](const RankProcess& rank) { return rank.end().has_value(); });
+}
+
+int Launch::poll_timeout_ms() const {
+  std::optional<Clock::time_point> next = verdict_.due();
+  const auto consider = [&next](Clock::time_point time) {
+    next = next ? std::min(*next, time) : time;
+  };
+  const Clock::time_point now = Clock::now();
+  if (kill_at_ && !is_killed_) consider(*kill_at_);
+  if (all_ended() && !is_nobody_left_) consider(now + kGroupInterval);
+  if (!next) return -1;
+  // Rounded up: a poll that ends just before its time would be followed by many more.
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(*next - now).count();
+  return static_cast<int>(std::clamp<long long>(left, 0, 60'000));
+}
+
+}  // namespace tensorplay::tprun

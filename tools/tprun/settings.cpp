@@ -1,0 +1,136 @@
+#include "tools/tprun/settings.h"
+
+#include "lib/distributed/job_name.h"
+#include "tools/tprun/job.h"
+
+#include <tensorplay/distributed/contributors.h>
+#include <tensorplay/error.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <memory>
+
+namespace tensorplay::tprun {
+namespace {
+
+using distributed::kRankCountMax;
+
+constexpr double kSecondsMax = 1e7;  // what the library takes
+
+double seconds(const char* option, const std::string& text, double least) {
+  double value = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc{} || stop != end || !(value >= least && value <= kSecondsMax)) {
+    throw UsageError(std::string(option) + " " + text + ": seconds are needed, as in 30 or 0.5");
+  }
+  return value;
+}
+
+int rank_count(const std::string& text) {
+  int value = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc{} || stop != end || value < 1 || value > kRankCountMax) {
+    throw UsageError("-n " + text + ": a number of ranks is needed, 1 ... " +
+                     std::to_string(kRankCountMax));
+  }
+  return value;
+}
+
+// What CLI11 makes of a command line: text, to be checked.
+struct Words {
+  std::string ranks;
+  std::string job;
+  std::string timeout;
+  std::string grace;
+  bool no_prefix = false;
+  std::vector<std::string> command;
+};
+
+class HelpFormatter : public CLI::Formatter {
+ public:
+  std::string make_usage(const CLI::App*, std::string) const override {
+    return "Usage: tprun -n N [options] -- program [arguments]\n";
+  }
+};
+
+void declare(CLI::App& app, Words& words) {
+  app.formatter(std::make_shared<HelpFormatter>());
+  app.footer(
+      "The ranks get RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE and TENSORPLAY_JOB. Rank 0 "
+      "has\n"
+      "tprun's standard input. The first rank to fail ends the others, and its exit code is "
+      "tprun's:\n"
+      "128 + signal if a signal ended it. 2: the command line is wrong or the program can't be "
+      "started.");
+  app.add_option("-n,--nproc", words.ranks, "How many ranks to start")->type_name("N");
+  app.add_option("--job", words.job, "The job's name; random if not given")->type_name("NAME");
+  app.add_option("--timeout", words.timeout, "How long the library waits for a rank")
+      ->type_name("SECONDS");
+  app.add_option("--grace", words.grace,
+                 "How long ranks may take to end before they are killed (5)")
+      ->type_name("SECONDS");
+  app.add_flag("--no-prefix", words.no_prefix, "Leave standard output and error to the ranks");
+  app.prefix_command();
+}
+
+std::string first_line(const std::string& text) {
+  return text.substr(0, text.find('\n'));
+}
+
+Words parse_words(int argc, const char* const* argv) {
+  CLI::App app("Starts the ranks of a job on this host.", "tprun");
+  Words words;
+  declare(app, words);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    throw HelpWanted(app.help());
+  } catch (const CLI::ParseError& error) {
+    throw UsageError(first_line(error.what()));
+  }
+  words.command = app.remaining();
+  return words;
+}
+
+// Whatever isn't an option of ours begins the command; an option of nobody's does so, too.
+void take_command(std::vector<std::string>& command) {
+  if (!command.empty() && command.front() == "--") {
+    command.erase(command.begin());
+  } else if (!command.empty() && command.front().starts_with('-')) {
+    throw UsageError("unknown option " + command.front());
+  }
+  if (command.empty()) throw UsageError("the program is missing: tprun -n N -- program");
+}
+
+}  // namespace
+
+Settings parse_settings(int argc, const char* const* argv) {
+  Words words = parse_words(argc, argv);
+  take_command(words.command);
+  if (words.ranks.empty()) {
+    throw UsageError("-n is missing, the number of ranks: tprun -n N -- program");
+  }
+  Settings settings;
+  settings.ranks = rank_count(words.ranks);
+  settings.job = words.job.empty() ? random_job_name() : words.job;
+  try {
+    distributed::check_job_name(settings.job);
+  } catch (const InvalidArgument& error) {
+    throw UsageError("--job " + settings.job + ": " + error.what());
+  }
+  if (!words.timeout.empty()) seconds("--timeout", words.timeout, 0.001);
+  settings.timeout_s = words.timeout;
+  settings.prefix = !words.no_prefix;
+  if (!words.grace.empty()) {
+    settings.grace =
+        std::chrono::milliseconds(std::llround(seconds("--grace", words.grace, 0) * 1000));
+  }
+  settings.command = std::move(words.command);
+  return settings;
+}
+
+}  // namespace tensorplay::tprun
