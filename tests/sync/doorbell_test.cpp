@@ -17,12 +17,13 @@ struct FourRanks {
   std::shared_ptr<shm::Segment> segment = shm::Segment::create_anonymous({.world_size = 4});
 
   shm::Doorbell& doorbell(int rank) { return segment->rank_block(rank).doorbell; }
-  // Relaxed, all three: one thread does everything.
+  // Relaxed, here and below: one thread does everything.
   std::uint32_t rings(int rank) { return doorbell(rank).rings.load(std::memory_order_relaxed); }
   std::uint32_t sleepers() {
     return segment->header().sleeper_count.load(std::memory_order_relaxed);
   }
   std::uint32_t joined_sleepers() {
+    // Relaxed: see above.
     return segment->header().joined_sleeper_count.load(std::memory_order_relaxed);
   }
 };

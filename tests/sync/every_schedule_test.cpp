@@ -28,10 +28,16 @@ BOOST_AUTO_TEST_CASE(of_two_ranks_with_uneven_inputs_is_right) {
 
 BOOST_AUTO_TEST_CASE(of_three_ranks_of_which_one_has_no_input_is_right) {
   expect_no_finding({.rank_count = 3, .iterations = {{1, 0, 1}}});
+  expect_no_finding({.rank_count = 4, .iterations = {{1, 0, 1, 1}}});
+}
+
+BOOST_AUTO_TEST_CASE(of_three_ranks_that_end_one_after_another_is_right) {
+  expect_no_finding({.rank_count = 3, .iterations = {{3, 1, 2}}});
 }
 
 BOOST_AUTO_TEST_CASE(of_three_contexts_that_follow_one_another_is_right) {
   expect_no_finding({.rank_count = 2, .iterations = {{1, 0}, {0, 1}, {1, 1}}});
+  expect_no_finding({.rank_count = 3, .iterations = {{1, 0, 1}, {0, 1, 1}}});
 }
 
 BOOST_AUTO_TEST_CASE(of_contexts_without_any_operation_is_right) {

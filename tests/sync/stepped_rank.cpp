@@ -79,16 +79,16 @@ std::string SteppedRank::step_caller() {
       ++state_.posting;
       state_.call = Call::announce;
       break;
-    case Call::leave:
-      publish_absence(own(), state_.posting);
-      state_.call = Call::write_final;
-      break;
     case Call::write_final:
       board.final_operation = state_.posting;
       state_.call = Call::join;
       break;
     case Call::join:
       publish_joined(board, generation());
+      state_.call = Call::leave;
+      break;
+    case Call::leave:
+      publish_absence(own(), state_.posting);
       state_.call = Call::look_at_boards;
       break;
     case Call::look_at_boards:
@@ -100,7 +100,7 @@ std::string SteppedRank::step_caller() {
 void SteppedRank::announce_or_leave() {
   const std::uint64_t in_flight = state_.posting - state_.completing;
   if (state_.iteration == plan_.iterations[state_.context][static_cast<std::size_t>(rank_)]) {
-    if (in_flight == 0) state_.call = Call::leave;
+    if (in_flight == 0) state_.call = Call::write_final;
     return;
   }
   if (in_flight >= plan_.window) return;

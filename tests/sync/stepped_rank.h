@@ -57,9 +57,9 @@ class SteppedRank {
     write_line,
     write_slot,
     post,
-    leave,
     write_final,
     join,
+    leave,
     look_at_boards,
   };
   enum class Completion : std::uint64_t {
