@@ -8,6 +8,7 @@
 #include <cstring>
 #include <map>
 #include <thread>
+#include <vector>
 
 namespace tensorplay::distributed {
 namespace {
@@ -22,16 +23,26 @@ CollectiveCall call_of(const shm::ArrivalLine& line) {
   return {line.kind, line.dtype, line.op, line.root, line.count, nullptr, nullptr};
 }
 
-// What one rank's arrival says, as far as arrivals are compared.
-std::string describe_arrival(const shm::MemberBlock& member, const shm::ArrivalLine& line) {
-  const std::string text = describe(call_of(line));
-  if (line.context == 0) return text + " outside of a Join context";
+// The Join context that an arrival was made in.
+std::string describe_context(const shm::MemberBlock& member, const shm::ArrivalLine& line) {
+  if (line.context == 0) return " outside of a Join context";
   for (const shm::JoinBoard& board : member.boards) {
     if (board.fingerprint != line.context) continue;
-    return text + " in a Join context with " +
+    return " in Join " +
            std::string(board.config.data(), strnlen(board.config.data(), board.config.size()));
   }
-  return text + " in a Join context";
+  return " in a Join context";
+}
+
+// The members that have arrived at the operation and are active.
+std::vector<int> arrived_members(const collectives::GroupMemory& memory, std::uint64_t number) {
+  std::vector<int> members;
+  for (int m = 0; m < memory.size(); ++m) {
+    const shm::ArrivalLine& line = sync::arrival_line(memory.member(m), number);
+    if (sync::observe_arrival(line, number) != sync::Arrival::arrived) continue;
+    if ((line.flags & shm::kShadow) == 0) members.push_back(m);
+  }
+  return members;
 }
 
 // The last operation that a member has posted.
@@ -95,12 +106,18 @@ std::string rank_label(const collectives::GroupMemory& memory, int member) {
 }
 
 std::string describe_mismatch(const collectives::GroupMemory& memory, std::uint64_t number) {
+  const std::vector<int> members = arrived_members(memory, number);
+  const auto line_of = [&](int m) -> const shm::ArrivalLine& {
+    return sync::arrival_line(memory.member(m), number);
+  };
+  const bool contexts_differ = std::any_of(members.begin(), members.end(), [&](int m) {
+    return line_of(m).context != line_of(members.front()).context;
+  });
   std::map<std::string, Contributors> callers;
-  for (int m = 0; m < memory.size(); ++m) {
-    const shm::ArrivalLine& line = sync::arrival_line(memory.member(m), number);
-    if (sync::observe_arrival(line, number) != sync::Arrival::arrived) continue;
-    if ((line.flags & shm::kShadow) == 0)
-      callers[describe_arrival(memory.member(m), line)].insert(m);
+  for (const int m : members) {
+    std::string what = describe(call_of(line_of(m)));
+    if (contexts_differ) what += describe_context(memory.member(m), line_of(m));
+    callers[what].insert(m);
   }
   std::string text =
       "the ranks disagree about operation " + std::to_string(number) + " of the group";
@@ -109,7 +126,9 @@ std::string describe_mismatch(const collectives::GroupMemory& memory, std::uint6
     text += separator + to_string(ranks) + (ranks.count() == 1 ? " calls " : " call ") + what;
     separator = "; ";
   }
-  return text + ". All ranks must call the same collectives in the same order";
+  return text + (contexts_differ
+                     ? ". Enter the same contexts, with the same Joinables, flags and arguments"
+                     : ". All ranks must call the same collectives in the same order");
 }
 
 Failure peer_failure(const collectives::GroupMemory& memory, int member, const std::string& what) {

@@ -34,7 +34,6 @@
 #include <tensorplay/distributed/algorithms/joinable.h>
 #include <tensorplay/distributed/work.h>
 
-#include <concepts>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -46,13 +45,12 @@
 
 namespace tensorplay::distributed::algorithms {
 
-// The Joinables of a context, by reference, in order: `{model, optimizer}`. Never empty.
+// The Joinables of a context, by reference, in order: `{model, optimizer}`.
 using JoinableReference = std::reference_wrapper<Joinable>;
 class JoinableList {
  public:
-  template <typename... J>
-    requires(sizeof...(J) > 0 && (std::derived_from<J, Joinable> && ...))
-  JoinableList(J&... joinables) : joinables_{JoinableReference(joinables)...} {}
+  // From braces only: a single Joinable isn't a list, so that `Join join({model})` has one meaning.
+  JoinableList(std::initializer_list<JoinableReference> joinables) : joinables_(joinables) {}
   JoinableList(std::vector<JoinableReference> joinables) : joinables_(std::move(joinables)) {}
 
   const std::vector<JoinableReference>& get() const noexcept { return joinables_; }
