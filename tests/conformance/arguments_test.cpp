@@ -117,14 +117,14 @@ TP_WORLD_TEST(blocks_that_dont_fit_are_refused) {
         {"all_to_all", "7"});
 }
 
-TP_WORLD_TEST(more_elements_than_the_limit_are_refused) {
+TP_WORLD_TEST(more_than_64_gibibytes_are_refused) {
   check(world,
         [](ProcessGroup& group) {
           std::int8_t value = 0;
           // Never touched: the count is refused before.
-          group.all_reduce(std::span(&value, (std::size_t{1} << 33) + 1));
+          group.all_reduce(std::span(&value, (std::size_t{1} << 36) + 1));
         },
-        {"all_reduce", "8589934593"});
+        {"all_reduce", "68719476737"});
 }
 
 TP_WORLD_TEST(buffers_that_overlap_are_refused) {

@@ -135,16 +135,39 @@ TP_WORLD_TEST(another_root_is_told_on_all_ranks) {
 TP_WORLD_TEST(a_mismatch_of_an_asynchronous_operation_is_thrown_by_each_wait) {
   const WorldResult result = run_world(world, 3, [](ProcessGroup& group) {
     Findings found;
-    std::vector<float> values(10), more(10);
-    Work first = group.all_reduce_async(std::span(values));
-    Work second =
-        group.rank() == 1 ? group.barrier_async() : group.all_reduce_async(std::span(more));
-    found.equal(first.wait().count(), 3, "the contributors before the mismatch");
+    std::vector<float> values(10);
+    Work work =
+        group.rank() == 1 ? group.barrier_async() : group.all_reduce_async(std::span(values));
     const std::string once =
-        found.throws<CollectiveMismatch>([&] { second.wait(); }, "the first wait");
+        found.throws<CollectiveMismatch>([&] { work.wait(); }, "the first wait");
     const std::string again =
-        found.throws<CollectiveMismatch>([&] { second.wait(); }, "the second wait");
+        found.throws<CollectiveMismatch>([&] { work.wait(); }, "the second wait");
     found.equal(again, once, "the second text");
+    return found.text();
+  });
+  BOOST_TEST(result.findings() == "");
+}
+
+// wait() throws what its own operation met: one that had ended keeps its result.
+TP_WORLD_TEST(an_operation_that_ended_before_a_mismatch_keeps_its_result) {
+  const WorldResult result = run_world(world, 3, [](ProcessGroup& group) {
+    Findings found;
+    std::vector<float> values(10, 1.0f);
+    Work ended = group.all_reduce_async(std::span(values));
+    Work asked = group.all_reduce_async(std::span(values).first(0));
+    group.barrier();
+    ended.wait();
+    while (!asked.is_completed()) {
+    }
+    found.throws<CollectiveMismatch>(
+        [&] {
+          if (group.rank() == 1) group.barrier();
+          group.all_reduce(std::span(values));
+        },
+        "the mismatch");
+    found.equal(ended.contributors().count(), 3, "contributors() afterwards");
+    found.equal(ended.wait().count(), 3, "wait() afterwards");
+    found.equal(asked.wait().count(), 3, "the first wait() of a completed one");
     return found.text();
   });
   BOOST_TEST(result.findings() == "");

@@ -87,7 +87,7 @@ class Traveller {
       for (auto& mirror : mirrors_) mirror->use();
     }
     for (std::uint64_t call = 0; call < call_count; ++call) {
-      if (random % 3 == 0) use_counter(random, active);
+      if (random % 3 == 0 && call < counters_.size()) use_counter(*counters_[call], active);
       make_stray(any_case(group_.size(), random, schedule_.bytes_max), active);
     }
   }
@@ -99,8 +99,7 @@ class Traveller {
     }
   }
 
-  void use_counter(std::uint64_t random, const Contributors& active) {
-    Counter& counter = *counters_[random / 3 % counters_.size()];
+  void use_counter(Counter& counter, const Contributors& active) {
     found_.equal(to_string(counter.count()), to_string(active), "the counter's contributors");
     found_.equal(counter.last, active.count(), "the counter's sum");
   }

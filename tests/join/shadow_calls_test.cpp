@@ -81,17 +81,17 @@ TP_WORLD_TEST(a_joined_root_in_step_receives_what_is_reduced_or_gathered_to_it) 
   const auto result = run_world(world, 3, [](ProcessGroup& group) {
     Findings found;
     std::vector<float> sum(10), all(30, -1.0f);
-    const auto collect = [&](float value) {
+    const auto collect = [&](ProcessGroup& through, float value) {
       sum.assign(10, value);
-      group.reduce(std::span(sum), 0);
+      through.reduce(std::span(sum), 0);
       std::vector<float> mine(10, value);
-      group.gather<float>(mine, all, 0);
+      through.gather<float>(mine, all, 0);
     };
-    Scripted collector(group, [&](ProcessGroup&) { collect(100.0f); });
+    Scripted collector(group, [&](ProcessGroup& through) { collect(through, 100.0f); });
     with_join({collector}, {}, [&] {
       for (int i = 0; i < group.rank(); ++i) {  // rank 0 has no inputs
         collector.notify();
-        collect(static_cast<float>(group.rank()));
+        collect(collector.group(), static_cast<float>(group.rank()));
       }
     });
     if (group.rank() == 0) {
@@ -109,16 +109,16 @@ TP_WORLD_TEST(a_joined_root_in_step_supplies_what_is_scattered) {
   const auto result = run_world(world, 3, [](ProcessGroup& group) {
     Findings found;
     std::vector<std::int32_t> one(4);
-    const auto scatter = [&] {
+    const auto scatter = [&](ProcessGroup& through) {
       const std::vector<std::int32_t> all = {1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3};
-      group.scatter<std::int32_t>(all, one, 1);
+      through.scatter<std::int32_t>(all, one, 1);
     };
-    Scripted source(group, [&](ProcessGroup&) { scatter(); });
+    Scripted source(group, scatter);
     with_join({source}, {}, [&] {
       for (int i = 0; i < (group.rank() == 1 ? 0 : 3); ++i) {
         source.notify();
         one.assign(4, 0);
-        scatter();
+        scatter(source.group());
         found.equal(one[3], group.rank() + 1, "the block");
       }
     });
@@ -132,20 +132,20 @@ TP_WORLD_TEST(shadow_calls_can_be_asynchronous_and_waited_for_in_any_order) {
   const auto result = run_world(world, 3, [&](ProcessGroup& group) {
     Findings found;
     std::vector<float> a(5), b(3'000), c(70'000);
-    const auto reduce_all = [&](float value) {
+    const auto reduce_all = [&](ProcessGroup& through, float value) {
       a.assign(a.size(), value);
       b.assign(b.size(), value);
       c.assign(c.size(), value);
-      Work first = group.all_reduce_async(std::span(a));
-      Work second = group.all_reduce_async(std::span(b));
-      Work third = group.all_reduce_async(std::span(c), ReduceOp::max);
+      Work first = through.all_reduce_async(std::span(a));
+      Work second = through.all_reduce_async(std::span(b));
+      Work third = through.all_reduce_async(std::span(c), ReduceOp::max);
       third.wait();
       first.wait();
       second.wait();
     };
     int shadowed = 0;
-    Scripted model(group, [&](ProcessGroup&) {
-      reduce_all(50.0f);
+    Scripted model(group, [&](ProcessGroup& through) {
+      reduce_all(through, 50.0f);
       ++shadowed;
       const int iteration = own(inputs, group) + shadowed - 1;
       const auto active = static_cast<float>(active_at(inputs, iteration).count());
@@ -156,7 +156,7 @@ TP_WORLD_TEST(shadow_calls_can_be_asynchronous_and_waited_for_in_any_order) {
     with_join({model}, {}, [&] {
       for (int i = 0; i < own(inputs, group); ++i) {
         model.notify();
-        reduce_all(1.0f);
+        reduce_all(model.group(), 1.0f);
       }
     });
     found.equal(shadowed, 5 - own(inputs, group), "main hooks run");
