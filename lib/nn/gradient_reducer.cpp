@@ -68,13 +68,12 @@ void GradientReducer::expect_finished() const {
   const auto parameter = static_cast<std::size_t>(marked - marks_.begin());
   throw InvalidArgument(
       fmt::format("DistributedDataParallel::forward(): the last iteration isn't over: parameter {} "
-                  "('{}') was told "
-                  "to be {}, but synchronize() has not been called",
+                  "('{}') was told to be {}, but synchronize() has not been called",
                   parameter, parameters_[parameter].name, name(*marked)));
 }
 
 void GradientReducer::begin(bool synchronizes) {
-  if (iteration_ == Iteration::accumulating) accumulate();
+  settle();
   iteration_ = synchronizes ? Iteration::synchronizing : Iteration::accumulating;
   std::fill(marks_.begin(), marks_.end(), GradientMark::none);
   for (std::size_t i = 0; i < unfilled_.size(); ++i) unfilled_[i] = plan_.buckets[i].slots.size();
@@ -111,10 +110,10 @@ bool GradientReducer::finish(Divisor divisor) {
         "DistributedDataParallel::synchronize(): no iteration has begun: call forward() first");
   }
   if (iteration_ == Iteration::accumulating) {
-    accumulate();
-    iteration_ = Iteration::none;
+    settle();
     return false;
   }
+  iteration_ = Iteration::none;  // also if the group fails: that is what the next forward() tells
   for (const Bucket& bucket : plan_.buckets) {
     for (const BucketSlot& slot : bucket.slots) {
       if (marks_[slot.parameter] == GradientMark::none) fill(slot.parameter);
@@ -127,7 +126,6 @@ bool GradientReducer::finish(Divisor divisor) {
   }
   started_.clear();
   accumulated_.assign(accumulated_.size(), false);
-  iteration_ = Iteration::none;
   return true;
 }
 

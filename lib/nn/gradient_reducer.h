@@ -55,7 +55,8 @@ class GradientReducer {
   // True if gradients were reduced: not under no_sync.
   bool finish(Divisor divisor);
 
-  // Ends an iteration that was left before finish(), as by `break`.
+  // Ends an iteration that wasn't, or needn't be, ended by finish(): one that was left by `break`,
+  // or is accumulating.
   void settle();
 
   // What a joined rank does in step with an iteration of the others: receives the averages that

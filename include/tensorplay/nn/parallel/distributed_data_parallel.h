@@ -90,8 +90,8 @@ class DistributedDataParallel : public distributed::algorithms::Joinable {
  public:
   // Collective. Checks that all ranks pass the same names, order and sizes of parameters and
   // buffers, and the same options (else CollectiveMismatch on all ranks, naming the first that
-  // differs), then copies rank 0's values to all. Throws InvalidArgument for a parameter whose
-  // gradient and value differ in length.
+  // differs; the group stays whole), then copies rank 0's values to all. Throws InvalidArgument for
+  // a parameter whose gradient and value differ in length.
   DistributedDataParallel(std::vector<Parameter> parameters, const distributed::ProcessGroup& group,
                           DistributedDataParallelOptions options = {});
   DistributedDataParallel(std::vector<Parameter> parameters, std::vector<Buffer> buffers,
