@@ -105,13 +105,6 @@ void JoinBoard::fail_different(int member) const {
   throw CollectiveMismatch("the ranks' Join contexts differ");
 }
 
-bool JoinBoard::all_joined() const {
-  for (int m = 0; m < engine_.size(); ++m) {
-    if (!read(m).joined) return false;
-  }
-  return true;
-}
-
 std::uint64_t JoinBoard::most_iterations_of_others() const {
   std::uint64_t most = 0;
   for (int m = 0; m < engine_.size(); ++m) {

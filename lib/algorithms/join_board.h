@@ -37,7 +37,6 @@ class JoinBoard {
 
   // What `member` tells. Makes the group fail, and throws, if its context is another one.
   sync::JoinBoardReading read(int member) const;
-  bool all_joined() const;
   // The most iterations that anybody else has announced.
   std::uint64_t most_iterations_of_others() const;
   // How much has happened: grows whenever an active rank announces or posts something.

@@ -61,6 +61,9 @@ constexpr const char* kHowToStart =
     "start the program with `tprun -n N -- program`, torchrun, mpirun or srun, or set RANK and "
     "WORLD_SIZE";
 
+constexpr double kSecondsMin = 0.001;
+constexpr double kSecondsMax = 1e7;  // four months
+
 constexpr std::string_view kOneHost = "; all ranks of a job must run on one host";
 
 [[noreturn]] void refuse(const std::string& name, const std::string& value,
@@ -175,8 +178,6 @@ std::optional<std::chrono::milliseconds> timeout_of(const Environment& environme
   const char* name = "TENSORPLAY_TIMEOUT_S";
   const auto text = environment.variable(name);
   if (!text) return std::nullopt;
-  constexpr double kSecondsMin = 0.001;
-  constexpr double kSecondsMax = 1e7;  // four months
   double seconds = 0;
   const char* end = text->data() + text->size();
   const auto [stop, error] = std::from_chars(text->data(), end, seconds);

@@ -51,7 +51,11 @@ Job::Job(std::shared_ptr<shm::Segment> segment, int world_rank, std::chrono::mil
 Job::~Job() {
   if (is_forked_copy()) return;
   const auto state = std::uncaught_exceptions() > 0 ? shm::LifeState::raised : shm::LifeState::left;
-  sync::release_life(life_of(*segment_, world_rank_), state);
+  // A rank that is given up by another thread than took it: see release_life().
+  static std::vector<std::shared_ptr<shm::Segment>> kept_mapped;
+  if (!sync::release_life(life_of(*segment_, world_rank_), state)) {
+    kept_mapped.push_back(std::move(segment_));
+  }
 }
 
 void Job::remove(GroupEngine& group) noexcept {

@@ -1,6 +1,6 @@
 // How ranks that were started apart find each other: a segment under the job's name.
 //
-//   first rank to come     makes the segment, locked; claims the maker's life; publishes
+//   first rank to come     makes the segment, locked; takes its place; publishes
 //   the others             find it; wait while it is locked; refuse what isn't theirs
 //   every rank             takes its place, then waits until all places are taken
 //   any rank               removes the name once all have attached (or nobody came in time)
@@ -12,6 +12,7 @@
 #include <tensorplay/distributed/process_group.h>
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -43,33 +44,48 @@ bool is_leftover(const shm::Segment& segment) {
   const auto in_use = [](const shm::Life& life) {
     return sync::vitality(life) == sync::Vitality::alive;
   };
-  if (in_use(segment.header().maker)) return false;
   for (int rank = 0; rank < segment.world_size(); ++rank) {
     if (in_use(segment.rank_block(rank).life)) return false;
   }
   return true;
 }
 
-// The job's segment, made or found; null if it's worth another try.
-std::shared_ptr<shm::Segment> make_or_find(const std::string& name,
-                                           const shm::SegmentOptions& options) {
-  if (auto made = shm::Segment::create_named(name, options)) {
-    sync::claim_life(made->header().maker);
-    made->publish();
-    return made;
+// Makes the job's segment; nothing if there is one. The maker is in its place before anybody else
+// can see the segment, so a published segment without a living rank is a leftover.
+std::optional<ProcessGroup> make_and_attach(const std::string& name,
+                                            const shm::SegmentOptions& segment_options,
+                                            const ProcessGroupOptions& options) {
+  const auto segment = shm::Segment::create_named(name, segment_options);
+  if (!segment) return std::nullopt;
+  try {
+    ProcessGroup group = attach_rank(segment, options.rank, options.timeout);
+    segment->publish();
+    return group;
+  } catch (...) {
+    segment->unlink_name();
+    throw;
   }
-  auto found = shm::Segment::open_named(name, options);
-  if (!found || !is_leftover(*found)) return found;
-  found->unlink_name();
-  return nullptr;
 }
 
-std::shared_ptr<shm::Segment> segment_of(const ProcessGroupOptions& options,
-                                         Clock::time_point deadline) {
+// Finds the job's segment; nothing if it isn't there yet, or was a leftover, which is removed.
+std::optional<ProcessGroup> find_and_attach(const std::string& name,
+                                            const shm::SegmentOptions& segment_options,
+                                            const ProcessGroupOptions& options) {
+  const auto segment = shm::Segment::open_named(name, segment_options);
+  if (!segment) return std::nullopt;
+  if (is_leftover(*segment)) {
+    segment->unlink_name();
+    return std::nullopt;
+  }
+  return attach_rank(segment, options.rank, options.timeout);
+}
+
+ProcessGroup meet(const ProcessGroupOptions& options, Clock::time_point deadline) {
   const std::string name = shm::Segment::name_of(options.job_name);
   const shm::SegmentOptions segment_options{options.world_size, options.arena_bytes};
   for (;;) {
-    if (auto segment = make_or_find(name, segment_options)) return segment;
+    if (auto group = make_and_attach(name, segment_options, options)) return *group;
+    if (auto group = find_and_attach(name, segment_options, options)) return *group;
     if (Clock::now() > deadline) {
       throw Timeout("rank " + std::to_string(options.rank) + " waited for /dev/shm/" + name +
                     " to be made, in vain; remove the file if no job is using it");
@@ -137,10 +153,10 @@ class NameRemoval {
 ProcessGroup init_process_group(ProcessGroupOptions options) {
   check_options(options);
   const Clock::time_point deadline = Clock::now() + options.timeout;
-  const std::shared_ptr<shm::Segment> segment = segment_of(options, deadline);
-  ProcessGroup group = attach_rank(segment, options.rank, options.timeout);
-  const NameRemoval removal(*segment);
-  wait_for_everyone(*segment, options, deadline);
+  ProcessGroup group = meet(options, deadline);
+  shm::Segment& segment = *group.engine().job().segment();
+  const NameRemoval removal(segment);
+  wait_for_everyone(segment, options, deadline);
   return group;
 }
 

@@ -114,7 +114,6 @@ struct SegmentHeader {
   std::uint64_t arena_bytes;  // per rank
   std::uint32_t owner_uid;
   std::atomic<SegmentState> state;
-  Life maker;  // of a named segment: tells a segment in use from a leftover
 
   // Ranks asleep anywhere in the job: whoever publishes something looks here before it looks at
   // doorbells. Read often, written only around a sleep.

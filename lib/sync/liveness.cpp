@@ -62,12 +62,11 @@ bool claim_life(shm::Life& life) {
   return true;
 }
 
-void release_life(shm::Life& life, shm::LifeState state) noexcept {
+bool release_life(shm::Life& life, shm::LifeState state) noexcept {
   // SYNC life. Release: pairs with vitality(); stored before the mutex is given up, so that an
   // orderly end is never taken for a sudden one.
   life.state.store(state, std::memory_order_release);
-  // Fails, harmlessly, where another thread than the claiming one ends the rank.
-  static_cast<void>(pthread_mutex_unlock(&life.mutex));
+  return pthread_mutex_unlock(&life.mutex) == 0;
 }
 
 Vitality vitality(const shm::Life& life) noexcept {

@@ -27,8 +27,10 @@ enum class Vitality {
 // once. The thread must outlive its claim.
 bool claim_life(shm::Life& life);
 
-// Gives the place up, by the thread that claimed it. `state` is left or raised.
-void release_life(shm::Life& life, shm::LifeState state) noexcept;
+// Gives the place up. `state` is left or raised. False if another thread claimed it: then the
+// memory must stay mapped as long as that thread lives, since the C library still has it in its
+// list.
+bool release_life(shm::Life& life, shm::LifeState state) noexcept;
 
 // One or two loads for a rank that's alive; looks into /proc where the word tells of an end.
 Vitality vitality(const shm::Life& life) noexcept;
