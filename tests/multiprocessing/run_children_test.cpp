@@ -4,7 +4,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <array>
@@ -250,25 +250,6 @@ BOOST_FIXTURE_TEST_CASE(signal_handlers_that_interrupt_the_wait_are_harmless, No
   ::sigaction(SIGALRM, &former, nullptr);
   BOOST_REQUIRE(failure.has_value());
   BOOST_TEST(failure->rank == 1);
-}
-
-// A limit on descriptors stands for all reasons why a child can't be started.
-BOOST_FIXTURE_TEST_CASE(if_one_cant_be_started_none_has_run, NothingLeft) {
-  SharedWords words;
-  rlimit former{};
-  ::getrlimit(RLIMIT_NOFILE, &former);
-  const rlimit tight{static_cast<rlim_t>(open_descriptors() + 12), former.rlim_max};
-  ::setrlimit(RLIMIT_NOFILE, &tight);
-  std::string message;
-  try {
-    run_children(16, [&](int) { words[0] += 1; });
-  } catch (const Error& error) {
-    message = error.what();
-  }
-  ::setrlimit(RLIMIT_NOFILE, &former);
-  BOOST_TEST(message.starts_with("can't start rank "), message);
-  BOOST_TEST(message.find(" of 16: ") != std::string::npos, message);
-  BOOST_TEST(words[0] == 0);
 }
 
 // The middle process plays the caller and is killed.
