@@ -89,7 +89,7 @@ RankProcess RankProcess::start(const Settings& settings, int rank, const RankStr
     ::waitpid(pid, nullptr, 0);
     throw ProgramError(error, std::generic_category());
   }
-  return RankProcess(rank, pid);
+  return {rank, pid};
 }
 
 void RankProcess::signal_group(int signal) const noexcept {
