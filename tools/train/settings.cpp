@@ -100,8 +100,8 @@ void add_learning_options(CLI::App& app, Settings& settings, Raw& raw) {
   app.add_option("--shards", raw.shares,
                  "shares of the training rows, one number per rank: 40,30,20,10 (default: even)");
   app.add_option("--seed", settings.seed, "of the split, the weights and the order of rows")
-      ->check(whole(0, UINT64_MAX))
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(whole(0, UINT64_MAX));
   app.add_option("--epochs", settings.epochs, "passes over the training rows")
       ->capture_default_str()
       ->check(whole(1, 1000000));
