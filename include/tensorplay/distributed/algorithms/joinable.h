@@ -12,8 +12,9 @@ namespace tensorplay::distributed::algorithms {
 class JoinContext;  // the context a Joinable is in; known to the library only
 
 // The base of what can be passed to a Join. A Joinable calls Join::notify_join_context(*this) once
-// per use in an iteration, before its first collective, and makes its collectives through
-// join_process_group(). A Joinable is in at most one context at a time, and must outlive it.
+// per use in an iteration, before its first collective, and makes its collectives through the very
+// handle that join_process_group() returns: they carry its mark, by which the calls of its hook are
+// matched on ranks in step. A Joinable is in at most one context at a time, and must outlive it.
 //
 //     class Counter : public Joinable {
 //      public:
