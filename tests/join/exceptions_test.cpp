@@ -3,6 +3,7 @@
 #include "tests/join/joinables.h"
 #include "tests/worlds/world_test.h"
 
+#include <csignal>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -155,6 +156,71 @@ TP_WORLD_TEST(a_rank_that_ends_without_joining_is_told) {
   BOOST_TEST(result.ranks[0].findings.starts_with("PeerFailure: "));
   BOOST_TEST(result.ranks[0].findings.find("rank 1") != std::string::npos);
 }
+
+#ifndef TENSORPLAY_THREAD_WORLDS
+
+// Rank 1 of three is killed in its tenth iteration; rank 0 has joined by then.
+template <typename Model>
+void check_killed() {
+  const auto result =
+      run_world(worlds::World::forked_processes, 3, [](ProcessGroup& group) -> std::string {
+        Model model(group);
+        with_join({model}, {}, [&] {
+          for (int i = 0; i < (group.rank() == 0 ? 1 : kForever); ++i) {
+            if (group.rank() == 1 && i == 10) std::raise(SIGKILL);
+            model.use();
+          }
+        });
+        return "nothing was thrown";
+      });
+  BOOST_TEST(result.ranks[1].signal == SIGKILL);
+  for (std::size_t rank : {0u, 2u}) {
+    const std::string& text = result.ranks[rank].findings;
+    BOOST_TEST_CONTEXT("rank " << rank << ": " << text) {
+      BOOST_TEST(text.starts_with("PeerFailure: "));
+      BOOST_TEST(text.find("rank 1") != std::string::npos);
+    }
+  }
+}
+
+class Sleeper : public Counter {
+ public:
+  using Counter::Counter;
+  void use() { count(); }
+};
+
+BOOST_AUTO_TEST_CASE(a_killed_rank_is_told_to_active_and_sleeping_ranks) {
+  check_killed<Sleeper>();
+}
+
+BOOST_AUTO_TEST_CASE(a_killed_rank_is_told_to_ranks_in_step) {
+  check_killed<AllReducer>();
+}
+
+BOOST_AUTO_TEST_CASE(a_killed_joined_rank_is_told_to_the_others) {
+  const auto result =
+      run_world(worlds::World::forked_processes, 2, [](ProcessGroup& group) -> std::string {
+        Counter counter(group);
+        if (group.rank() == 0) {
+          std::thread([] {
+            std::this_thread::sleep_for(std::chrono::milliseconds(200));
+            std::raise(SIGKILL);
+          }).detach();
+        }
+        with_join({counter}, {}, [&] {
+          for (int i = 0; i < (group.rank() == 0 ? 0 : 10); ++i) {
+            counter.count();
+            std::this_thread::sleep_for(std::chrono::milliseconds(100));
+          }
+        });
+        group.barrier();
+        return "nothing was thrown";
+      });
+  BOOST_TEST(result.ranks[0].signal == SIGKILL);
+  BOOST_TEST(result.ranks[1].findings.starts_with("PeerFailure: "));
+}
+
+#endif
 
 BOOST_AUTO_TEST_SUITE_END()
 

@@ -77,6 +77,25 @@ TP_WORLD_TEST(a_joined_root_supplies_what_its_hook_broadcasts) {
   }
 }
 
+TP_WORLD_TEST(a_joined_root_supplies_also_if_another_joinable_is_listed_first) {
+  const std::vector<int> inputs = {4, 1, 0};
+  const auto result = run_world(world, 3, [&](ProcessGroup& group) {
+    Findings found;
+    Mirror mirror(group, 6);
+    ShardedStep optimizer(group, 50);
+    with_join({mirror, optimizer}, {}, [&] {
+      for (int i = 0; i < own(inputs, group); ++i) {
+        optimizer.step(group.rank() + 1);
+        mirror.use();
+      }
+    });
+    for (double parameter : optimizer.parameters) found.equal(parameter, -6.0, "a parameter");
+    found.expect(mirror.history == history_of(inputs), "the mirror's history is whole");
+    return found.text();
+  });
+  BOOST_TEST(result.findings() == "");
+}
+
 TP_WORLD_TEST(a_joined_root_in_step_receives_what_is_reduced_or_gathered_to_it) {
   const auto result = run_world(world, 3, [](ProcessGroup& group) {
     Findings found;
