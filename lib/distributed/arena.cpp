@@ -16,7 +16,10 @@ Arena::Arena(std::shared_ptr<shm::Segment> segment, int world_rank)
 
 std::byte* Arena::allocate(std::size_t bytes) {
   if (bytes == 0) return nullptr;
-  const std::size_t whole = (bytes + shm::kPageBytes - 1) / shm::kPageBytes * shm::kPageBytes;
+  // More than the arena stays as it is: rounding up could begin anew at 0.
+  const std::size_t whole = bytes > range_.size()
+                                ? bytes
+                                : (bytes + shm::kPageBytes - 1) / shm::kPageBytes * shm::kPageBytes;
   const std::size_t begin = take_free(whole);
   used_.emplace(begin, whole);
   try {
