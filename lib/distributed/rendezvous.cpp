@@ -140,11 +140,18 @@ void wait_for_everyone(const shm::Segment& segment, const ProcessGroupOptions& o
 class NameRemoval {
  public:
   explicit NameRemoval(shm::Segment& segment) : segment_(segment) {}
-  ~NameRemoval() { segment_.unlink_name(); }
+  // Another rank that is at the same has locked the file: the name has gone when the lock is free.
+  // Should that rank have been stopped there, it isn't waited for.
+  ~NameRemoval() {
+    for (int i = 0; i < kTries && !segment_.unlink_name(); ++i) {
+      std::this_thread::sleep_for(kPollInterval);
+    }
+  }
   NameRemoval(const NameRemoval&) = delete;
   NameRemoval& operator=(const NameRemoval&) = delete;
 
  private:
+  static constexpr int kTries = 1000;
   shm::Segment& segment_;
 };
 
