@@ -73,7 +73,10 @@ Contributors IterationWork::wait() {
 bool IterationWork::is_completed() {
   const auto group = engine();
   const UseGuard guard(group->job());
-  return AllHaveTold(*group, generation_, iteration_).poll() || group->failed();
+  AllHaveTold condition(*group, generation_, iteration_);
+  if (condition.poll()) return true;
+  group->look_now_and_then(condition);
+  return group->failed();
 }
 
 Contributors IterationWork::contributors() const {

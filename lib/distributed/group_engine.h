@@ -59,6 +59,10 @@ class GroupEngine : public std::enable_shared_from_this<GroupEngine> {
   void wait_unguarded(Operation& operation);
   void wait_for(sync::Condition& condition);
   void drain();
+  // For callers that ask again and again instead of waiting: now and then, looks whether somebody
+  // who is awaited has gone. Throws nothing; the group's failure tells. Such a caller has no
+  // deadline, since it may be busy between two questions.
+  void look_now_and_then(sync::Condition& condition);
 
   // Lets this group's operations advance. Never throws: what can't be done is told by the operation
   // or by the group's failure.
@@ -126,6 +130,7 @@ class GroupEngine : public std::enable_shared_from_this<GroupEngine> {
   std::deque<Announcement> announcements_;             // not yet published, in order
   collectives::StagingLease staging_lease_;
   ShadowCalls* redirected_ = nullptr;
+  std::chrono::steady_clock::time_point next_look_{};
   int exceptions_at_start_;
 };
 

@@ -55,7 +55,23 @@ void GroupEngine::wait_for(sync::Condition& condition) {
 bool GroupEngine::poll(Operation& operation) {
   const UseGuard guard(*job_);
   job_->progress();
+  if (operation.stage != Stage::done) {
+    OperationCondition condition(*this, operation);
+    look_now_and_then(condition);
+  }
   return operation.stage == Stage::done || failed();
+}
+
+void GroupEngine::look_now_and_then(sync::Condition& condition) {
+  constexpr std::chrono::milliseconds kInterval{10};
+  const Clock::time_point now = Clock::now();
+  if (failed() || now < next_look_) return;
+  next_look_ = now + kInterval;
+  try {
+    condition.check(now);
+  } catch (const Error&) {
+    // It's in the group's record, which every wait() reads.
+  }
 }
 
 void GroupEngine::drain() {
