@@ -119,6 +119,25 @@ TP_WORLD_TEST(a_root_that_has_joined_is_an_error_on_all_active_ranks_and_they_go
   BOOST_TEST(result.ranks[2].findings == "");
 }
 
+// Nobody catches it: still each active rank has this error, not that another one left.
+TP_WORLD_TEST(a_root_that_has_joined_is_one_error_on_all_active_ranks_that_it_ends) {
+  const auto result = run_world(world, 4, [](ProcessGroup& group) -> std::string {
+    Counter counter(group);
+    with_join({counter}, {}, [&] {
+      if (group.rank() == 2) return;
+      counter.count();
+      float value = 1;
+      group.broadcast(std::span(&value, 1), 2);
+    });
+    return "nothing was thrown";
+  });
+  const std::string& text = result.ranks[0].findings;
+  BOOST_TEST(text.starts_with("InvalidArgument: "));
+  BOOST_TEST(result.ranks[1].findings == text);
+  BOOST_TEST(result.ranks[3].findings == text);
+  BOOST_TEST(result.ranks[2].findings.starts_with("PeerFailure: "));
+}
+
 TP_WORLD_TEST(a_notification_tells_how_many_ranks_are_active) {
   const std::vector<int> inputs = {3, 7, 5, 0};
   const auto result = run_world(world, 4, [&](ProcessGroup& group) {
