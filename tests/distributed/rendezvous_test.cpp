@@ -275,6 +275,19 @@ BOOST_AUTO_TEST_CASE(what_killed_ranks_left_behind_is_replaced) {
   }
 }
 
+// The name's maker may be killed while it holds the lock, or another one while it removes the name.
+BOOST_AUTO_TEST_CASE(ranks_that_are_killed_at_any_moment_don_t_hinder_the_next_start) {
+  for (int repetition = 0; repetition < 60; ++repetition) {
+    const TestJob job;
+    Ranks killed = start_all(job, 3);
+    std::this_thread::sleep_for(std::chrono::microseconds(repetition % 30 * 60));
+    for (auto& rank : killed) rank->send(SIGKILL);
+    for (auto& rank : killed) rank->wait_for_end();
+    Ranks ranks = start_all(job, 3);
+    expect_fine(ranks);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(ranks_that_are_killed_after_meeting_leave_nothing) {
   const TestJob job;
   const auto wait_for_ever = [&job](int rank) -> std::string {
