@@ -234,6 +234,16 @@ BOOST_DATA_TEST_CASE(in_the_midst_of_small_operations, kMicroseconds, delay) {
   expect_told(result, 2, {"rank 2, killed: ", "all_reduce (sum, float32, 3 elements)"});
 }
 
+BOOST_DATA_TEST_CASE(in_the_midst_of_splits, kMicroseconds, delay) {
+  const auto result = run(3, [&](ProcessGroup& group) -> std::string {
+    if (group.rank() == 1) be_killed_after(std::chrono::microseconds(delay));
+    return told(group, [&] {
+      for (;;) group.split(group.rank() % 2, 0);
+    });
+  });
+  expect_told(result, 1, {"rank 1, killed: ", "while the group waited for it in all_"});
+}
+
 BOOST_AUTO_TEST_CASE(while_the_others_ask_whether_it_is_completed) {
   const auto result = run(3, [](ProcessGroup& group) -> std::string {
     if (group.rank() == 1) raise(SIGKILL);
