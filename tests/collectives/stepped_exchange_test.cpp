@@ -214,7 +214,7 @@ std::string run_in_all_turns(const std::vector<Case>& cases, int world_size) {
 BOOST_AUTO_TEST_SUITE(stepped_exchange)
 
 BOOST_AUTO_TEST_CASE(operations_in_flight_are_right_in_any_order_of_steps) {
-  constexpr std::uint64_t kSchedules = worlds::kSanitized ? 60 : 400;
+  constexpr std::uint64_t kSchedules = worlds::kSanitized ? 60 : 250;
   const std::uint64_t seed = worlds::seed_of_test("any order of steps");
   for (std::uint64_t i = 0; i < kSchedules; ++i) {
     const std::string wrong = run_seed(seed + i);
