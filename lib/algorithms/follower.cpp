@@ -51,13 +51,17 @@ class Followable final : public BoardCondition {
 
 bool Follower::await_iteration() {
   const UseGuard guard(engine_.job());
+  kept_.clear();
   for (;;) {
     const Seen seen = wait_for_next();
     if (seen.next == Next::end) return false;
     if (seen.next == Next::iteration) break;
+    // What the others still do in the iteration in which this rank joined has no hook run of its own:
+    // it counts for the first one. Later on, what no hook has asked for is over with its iteration.
     follow_unasked(posted_by(seen.leader));
+    if (has_shadowed_) kept_.clear();
   }
-  kept_.clear();
+  has_shadowed_ = true;
   ++iteration_;
   return true;
 }

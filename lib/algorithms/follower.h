@@ -60,6 +60,7 @@ class Follower final : public ShadowCalls {
   const JoinBoard& board_;
   GroupEngine& engine_;
   std::uint64_t iteration_;  // that this rank is in, or shadows
+  bool has_shadowed_ = false;  // an iteration, with its hooks
   std::uint16_t caller_ = 0;
   std::vector<Kept> kept_;  // of this iteration
 };

@@ -11,7 +11,8 @@
 namespace tensorplay::distributed {
 
 void GroupEngine::progress() {
-  if (operations_.empty() || failed()) return;
+  // Also in a group that has failed: a small operation that all had arrived at can still end.
+  if (operations_.empty()) return;
   for (std::size_t i = 0; i < operations_.size(); ++i) {
     if (operations_[i]->stage == Stage::queued) break;
     if (operations_[i]->stage != Stage::done) advance(*operations_[i]);
@@ -23,6 +24,7 @@ void GroupEngine::progress() {
 }
 
 void GroupEngine::advance(Operation& operation) {
+  if (operation.refused) return;
   try {
     if (operation.stage == Stage::posted && see_arrivals(operation)) {
       operation.stage = Stage::exchanging;
@@ -30,11 +32,15 @@ void GroupEngine::advance(Operation& operation) {
       if (operation.error) return finish(operation);
     }
     if (operation.stage != Stage::exchanging) return;
+    // Who has been told of the failure may have freed what a large one would read or write.
+    if (operation.algorithm == collectives::Algorithm::large && failed()) return;
     if (!operation.run) begin_exchange(operation);
     if (operation.run && operation.run->advance()) finish(operation);
   } catch (const CollectiveMismatch& error) {
+    operation.refused = true;
     fail({shm::FailureKind::mismatch, -1, PeerFailure::Cause::exited, error.what()});
   } catch (const SegmentError& error) {
+    operation.refused = true;
     fail({shm::FailureKind::damage, -1, PeerFailure::Cause::exited, error.what()});
   }
 }

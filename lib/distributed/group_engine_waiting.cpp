@@ -41,9 +41,9 @@ void GroupEngine::wait(Operation& operation) {
 }
 
 void GroupEngine::wait_unguarded(Operation& operation) {
-  throw_if_failed();
   job_->progress();
   if (operation.stage == Stage::done) return;
+  throw_if_failed();
   OperationCondition condition(*this, operation);
   wait_for(condition);
 }
