@@ -56,8 +56,9 @@ bool Follower::await_iteration() {
     const Seen seen = wait_for_next();
     if (seen.next == Next::end) return false;
     if (seen.next == Next::iteration) break;
-    // What the others still do in the iteration in which this rank joined has no hook run of its own:
-    // it counts for the first one. Later on, what no hook has asked for is over with its iteration.
+    // What the others still do in the iteration in which this rank joined has no hook run of its
+    // own: it counts for the first one. Later on, what no hook has asked for is over with its
+    // iteration.
     follow_unasked(posted_by(seen.leader));
     if (has_shadowed_) kept_.clear();
   }
@@ -74,13 +75,20 @@ std::shared_ptr<WorkState> Follower::shadow(const CollectiveCall& call) {
     const Seen seen = wait_for_next();
     if (seen.next != Next::operation) return std::make_shared<ShadowResult>(Contributors{});
     const CollectiveCall posted = posted_by(seen.leader);
-    if (!matches(asked, posted)) {
-      follow_unasked(posted);
+    if (matches(asked, posted)) return follow(asked, must_supply(asked));
+    // What another hook has to supply can't wait until its turn comes.
+    if (must_supply(posted) && posted.tag != caller_ && hooks_.run(posted.tag)) {
+      if (auto result = take_kept(asked)) return result;
       continue;
     }
-    const auto shape = collectives::Shape::of(asked, engine_.size());
-    return follow(asked, shape.root_supplies() && asked.root == engine_.rank());
+    follow_unasked(posted);
   }
+}
+
+// Whether the values of this operation are to come from this rank.
+bool Follower::must_supply(const CollectiveCall& call) const noexcept {
+  return collectives::Shape::of(call, engine_.size()).root_supplies() &&
+         call.root == engine_.rank();
 }
 
 Follower::Seen Follower::look() const {

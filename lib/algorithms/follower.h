@@ -13,22 +13,30 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
+#include <utility>
 #include <vector>
 
 namespace tensorplay::distributed::algorithms {
 
+// Runs main hooks, by the mark of their calls: 1 + the place in the list.
+class HookRunner {
+ public:
+  virtual ~HookRunner() = default;
+  // Runs that hook, unless it has run in this iteration; whether it did.
+  virtual bool run(std::uint16_t tag) = 0;
+};
+
 class Follower final : public ShadowCalls {
  public:
-  // `board` has joined, in step.
-  explicit Follower(const JoinBoard& board)
-      : board_(board), engine_(board.engine()), iteration_(board.iterations()) {}
+  // `board` has joined, in step. `hooks` outlives the follower.
+  Follower(const JoinBoard& board, HookRunner& hooks)
+      : board_(board), engine_(board.engine()), hooks_(hooks), iteration_(board.iterations()) {}
 
   // Follows until the active ranks begin another iteration (true), or all have joined (false).
   // Takes the UseGuard itself.
   bool await_iteration();
-  // The hook of the Joinable at this place of the list makes the next calls.
-  void set_caller(std::uint16_t tag) noexcept { caller_ = tag; }
+  // The hook with this mark makes the next calls. Gives who did before.
+  std::uint16_t set_caller(std::uint16_t tag) noexcept { return std::exchange(caller_, tag); }
 
   // A call of a hook. The caller holds the UseGuard.
   std::shared_ptr<WorkState> shadow(const CollectiveCall& call) override;
@@ -54,12 +62,14 @@ class Follower final : public ShadowCalls {
   CollectiveCall posted_by(int leader) const;
   std::shared_ptr<Operation> follow(const CollectiveCall& call, bool supplies);
   void follow_unasked(const CollectiveCall& posted);
+  bool must_supply(const CollectiveCall& call) const noexcept;
   std::shared_ptr<WorkState> take_kept(const CollectiveCall& call);
   bool matches(const CollectiveCall& call, const CollectiveCall& posted) const noexcept;
 
   const JoinBoard& board_;
   GroupEngine& engine_;
-  std::uint64_t iteration_;  // that this rank is in, or shadows
+  HookRunner& hooks_;
+  std::uint64_t iteration_;    // that this rank is in, or shadows
   bool has_shadowed_ = false;  // an iteration, with its hooks
   std::uint16_t caller_ = 0;
   std::vector<Kept> kept_;  // of this iteration

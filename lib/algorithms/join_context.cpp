@@ -1,8 +1,8 @@
 #include "lib/algorithms/join_context.h"
 
-#include "lib/algorithms/follower.h"
 #include "lib/algorithms/hook_override.h"
 #include "lib/algorithms/iteration_work.h"
+#include "lib/algorithms/shadowed_iterations.h"
 
 #include <tensorplay/error.h>
 
@@ -227,26 +227,7 @@ void JoinContext::expect_inputs_everywhere() {
 }
 
 void JoinContext::shadow_iterations() {
-  Follower follower(*board_);
-  while (follower.await_iteration()) run_main_hooks(follower);
-}
-
-void JoinContext::run_main_hooks(Follower& follower) {
-  // The group's calls go to the follower as long as this lives, also when a hook throws.
-  struct Redirection {
-    Redirection(GroupEngine& engine_, ShadowCalls& calls) : engine(engine_) {
-      engine.redirect(&calls);
-    }
-    ~Redirection() { engine.redirect(nullptr); }
-    Redirection(const Redirection&) = delete;
-    Redirection& operator=(const Redirection&) = delete;
-    GroupEngine& engine;
-  };
-  const Redirection redirection(group_.engine(), follower);
-  for (std::size_t i = 0; i < hooks_.size(); ++i) {
-    follower.set_caller(static_cast<std::uint16_t>(i + 1));
-    hooks_[i]->main_hook();
-  }
+  ShadowedIterations(*board_, hooks_).run();
 }
 
 void JoinContext::abandon(const std::string& what) noexcept {

@@ -46,7 +46,6 @@ class JoinContext {
   void expect_no_early_termination();
   void expect_inputs_everywhere();
   void shadow_iterations();
-  void run_main_hooks(class Follower& follower);
 
   std::vector<JoinableReference> joinables_;
   JoinOptions options_;

@@ -9,9 +9,10 @@ namespace tensorplay::distributed {
 
 void record_failure(shm::FailureRecord& record, const Failure& failure) noexcept {
   auto expected = shm::FailureState::none;
-  // Relaxed: decides who writes the record; it is published by the store below.
+  // SYNC failure. Release: pairs with has_failed(), for those who see `writing`. Relaxed on
+  // failure: another rank's record counts.
   if (!record.state.compare_exchange_strong(expected, shm::FailureState::writing,
-                                            std::memory_order_relaxed)) {
+                                            std::memory_order_release, std::memory_order_relaxed)) {
     return;
   }
   record.kind = failure.kind;

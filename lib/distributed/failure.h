@@ -19,8 +19,9 @@ struct Failure {
 
 // Whether the group has failed. One load: for the hot path.
 inline bool has_failed(const shm::FailureRecord& record) noexcept {
-  // Relaxed: read_failure() acquires before anything is read through it.
-  return record.state.load(std::memory_order_relaxed) != shm::FailureState::none;
+  // SYNC failure. Acquire: pairs with record_failure(). What the failing rank had seen, its peers'
+  // arrivals among it, is visible to whoever sees that the group has failed.
+  return record.state.load(std::memory_order_acquire) != shm::FailureState::none;
 }
 
 // Records the failure unless there is one already: the first counts, for all ranks.

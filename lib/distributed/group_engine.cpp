@@ -19,6 +19,7 @@ GroupEngine::GroupEngine(std::shared_ptr<Job> job, int slot, int self, std::vect
     : job_(std::move(job)),
       memory_(job_->segment(), slot, self, std::move(world_ranks)),
       exceptions_at_start_(std::uncaught_exceptions()) {
+  membership_.absent_from.assign(static_cast<std::size_t>(size()), Membership::kPresent);
   job_->add(*this);
 }
 
@@ -140,7 +141,7 @@ void GroupEngine::publish_announcements(std::uint64_t posted) {
 void GroupEngine::resume_at(std::uint64_t number) noexcept {
   next_number_ = number;
   membership_.context_begin = number;
-  membership_.absent = {};
+  membership_.absent_from.assign(static_cast<std::size_t>(size()), Membership::kPresent);
 }
 
 }  // namespace tensorplay::distributed

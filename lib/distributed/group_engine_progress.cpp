@@ -54,7 +54,7 @@ bool GroupEngine::see_arrivals(Operation& operation) {
 
 // Whether it's known if the member takes part in the operation.
 bool GroupEngine::see_member(Operation& operation, int member) {
-  if (membership_.absent.contains(member)) return true;
+  if (membership_.is_absent(member, operation.number)) return true;
   const shm::MemberBlock& block = memory_.member(member);
   const shm::ArrivalLine& line = sync::arrival_line(memory_.member(member), operation.number);
   switch (sync::observe_arrival(line, operation.number)) {
@@ -75,7 +75,7 @@ bool GroupEngine::see_member(Operation& operation, int member) {
                              " (operation " + std::to_string(operation.number) +
                              ") outside of an enabled one; enter the same contexts on all ranks");
   }
-  membership_.absent.insert(member);
+  membership_.absent_from[static_cast<std::size_t>(member)] = sync::absent_from(block);
   return true;
 }
 

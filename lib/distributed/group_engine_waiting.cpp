@@ -22,6 +22,8 @@ class OperationCondition final : public sync::Condition {
     return operation_.stage == Stage::done;
   }
   void check(Clock::time_point now) override {
+    // All may have arrived at this operation before the group failed: then its own result counts.
+    if (engine_.failed() && poll()) return;
     engine_.check_awaited(
         [this](int member) { return engine_.awaits(operation_, member); },
         describe(operation_.call) + ", operation " + std::to_string(operation_.number), since_,
@@ -49,7 +51,7 @@ void GroupEngine::wait_unguarded(Operation& operation) {
 }
 
 void GroupEngine::wait_for(sync::Condition& condition) {
-  job_->wait(condition, size() - membership_.absent.count());
+  job_->wait(condition, size() - membership_.absent_count());
 }
 
 bool GroupEngine::poll(Operation& operation) {

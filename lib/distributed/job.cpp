@@ -83,7 +83,11 @@ UseGuard::UseGuard(Job& job) : job_(job) {
         "multiprocessing::spawn or tprun");
   }
   // Acquire: pairs with the release below, so that a group may be handed from thread to thread.
-  if (job.busy_.exchange(true, std::memory_order_acquire)) {
+  const bool busy = job.busy_.exchange(true, std::memory_order_acquire);
+  // Relaxed, both: equal to this thread's id only if this thread stored it last.
+  nested_ = busy && job.user_.load(std::memory_order_relaxed) == std::this_thread::get_id();
+  if (!busy) job.user_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+  if (busy && !nested_) {
     throw InvalidArgument("two threads use the process groups of rank " +
                           std::to_string(job.world_rank()) +
                           " at once: one thread at a time, please");
@@ -91,6 +95,7 @@ UseGuard::UseGuard(Job& job) : job_(job) {
 }
 
 UseGuard::~UseGuard() {
+  if (nested_) return;
   // Release: pairs with the acquire above.
   job_.busy_.store(false, std::memory_order_release);
 }

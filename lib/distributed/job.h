@@ -8,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <thread>
 #include <vector>
 
 namespace tensorplay::distributed {
@@ -54,10 +55,12 @@ class Job {
   Arena arena_;
   std::vector<GroupEngine*> groups_;
   std::atomic<bool> busy_{false};
+  std::atomic<std::thread::id> user_{};  // who made it busy
   unsigned fork_generation_;
 };
 
-// Held during every public call: tells misuse by two threads, and by a forked child.
+// Held during every public call: tells misuse by two threads, and by a forked child. A call within
+// a call, as a hook makes them, is fine.
 class UseGuard {
  public:
   // Throws InvalidArgument.
@@ -68,6 +71,7 @@ class UseGuard {
 
  private:
   Job& job_;
+  bool nested_ = false;
 };
 
 }  // namespace tensorplay::distributed

@@ -64,7 +64,7 @@ class Operation final : public WorkState {
   Contributors active;        // who contributes, of the members seen so far
   Contributors participants;  // these, and those in step
   std::unique_ptr<collectives::LargeRun> run;  // of a large operation that exchanges
-  bool refused = false;          // what it met made the group fail
+  bool refused = false;                        // what it met made the group fail
   std::exception_ptr error;  // of this operation alone; a failed group is told by its record
 };
 

@@ -52,6 +52,12 @@ inline bool observe_absence(const shm::MemberBlock& member, std::uint64_t number
   return from >= context_begin && from <= number;
 }
 
+// The operation that observe_absence() has found.
+inline std::uint64_t absent_from(const shm::MemberBlock& member) noexcept {
+  // Relaxed: the word was acquired when the absence was observed; it is written once per context.
+  return member.absent_from.load(std::memory_order_relaxed);
+}
+
 // Owner only, once: gives up the group.
 inline void publish_departure(shm::MemberBlock& member, shm::Departure how) noexcept {
   // SYNC departure. Release: pairs with observe_departure(); this rank's last arrivals and progress

@@ -10,9 +10,10 @@ class JoinHook {
   virtual ~JoinHook() = default;
 
   // Shadows one iteration of the active ranks. Overriding it keeps the joined rank *in step*: the
-  // hooks of all Joinables run in list order once for each iteration that an active rank announces,
-  // and the collectives made here are matched with those that the active ranks make through this
-  // Joinable in that iteration. Such a shadow call
+  // hooks of all Joinables run in list order once for each iteration that an active rank announces
+  // (one that has to supply a broadcast that the active ranks make first, before its turn), and the
+  // collectives made here are matched with those that the active ranks make through this Joinable
+  // in that iteration. Such a shadow call
   //   - contributes nothing, whatever its buffer holds;
   //   - gets the result into the buffer that it passed;
   //   - returns no contributors, the buffer untouched, if the active ranks skip that collective in
