@@ -11,13 +11,13 @@ namespace tensorplay::distributed {
 // fixed.
 enum class ReduceOp : std::uint8_t {
   sum = 1,
-  avg = 2,      // the sum divided once by the number of contributors; integers truncate towards 0
+  avg = 2,  // the sum divided once by the number of contributors; integers truncate towards 0
   product = 3,
-  min = 4,      // a NaN among the values gives NaN
-  max = 5,      // a NaN among the values gives NaN
-  band = 6,     // bitwise and, integers only
-  bor = 7,      // bitwise or, integers only
-  bxor = 8,     // bitwise exclusive or, integers only
+  min = 4,   // a NaN among the values gives NaN
+  max = 5,   // a NaN among the values gives NaN
+  band = 6,  // bitwise and, integers only
+  bor = 7,   // bitwise or, integers only
+  bxor = 8,  // bitwise exclusive or, integers only
 };
 
 // "sum" ... "bxor"; "unknown" for a value that names no reduction.
