@@ -71,12 +71,13 @@ std::optional<ProcessGroup> make_and_attach(const std::string& name,
 std::optional<ProcessGroup> find_and_attach(const std::string& name,
                                             const shm::SegmentOptions& segment_options,
                                             const ProcessGroupOptions& options) {
-  const auto segment = shm::Segment::open_named(name, segment_options);
+  const auto segment = shm::Segment::open_named(name);
   if (!segment) return std::nullopt;
   if (is_leftover(*segment)) {
     segment->unlink_name();
     return std::nullopt;
   }
+  segment->expect(segment_options);
   return attach_rank(segment, options.rank, options.timeout);
 }
 

@@ -98,27 +98,35 @@ void check_owner(const MemoryFile& file, const std::string& name) {
   }
 }
 
-// Why a header can't be used; empty if it can.
-std::string reason_to_refuse(const SegmentHeader& header, const Geometry& geometry,
-                             std::size_t file_bytes) {
-  if (header.magic != kMagic) return "it isn't a segment of this library";
+[[noreturn]] void refuse(const std::string& name, const std::string& reason,
+                         const std::string& remedy) {
+  throw SegmentError("/dev/shm/" + name + " is refused: " + reason + "; " + remedy);
+}
+
+// The geometry that a published header tells, if it's one of ours and true to its file.
+Geometry checked_geometry(const SegmentHeader& header, const std::string& name,
+                          std::size_t file_bytes) {
+  const std::string remedy = "remove the file, or choose another job name";
+  if (header.magic != kMagic) refuse(name, "it isn't a segment of this library", remedy);
   if (header.layout_version != kLayoutVersion) {
-    return "its layout has version " + std::to_string(header.layout_version) + ", this program's " +
-           std::to_string(kLayoutVersion);
+    refuse(name,
+           "its layout has version " + std::to_string(header.layout_version) + ", this program's " +
+               std::to_string(kLayoutVersion),
+           "start all ranks with the same version of the program");
   }
-  if (header.world_size != static_cast<std::uint32_t>(geometry.world_size)) {
-    return "it was made for " + std::to_string(header.world_size) + " ranks, this rank expects " +
-           std::to_string(geometry.world_size);
-  }
-  if (header.arena_bytes != geometry.arena_bytes) {
-    return "its arenas have " + std::to_string(header.arena_bytes) + " bytes, this rank expects " +
-           std::to_string(geometry.arena_bytes);
+  Geometry geometry;
+  try {
+    geometry = Geometry::of(static_cast<int>(header.world_size), header.arena_bytes);
+  } catch (const InvalidArgument& error) {
+    refuse(name, std::string("its header can't be right: ") + error.what(), remedy);
   }
   if (header.segment_bytes != geometry.segment_bytes || file_bytes != geometry.segment_bytes) {
-    return "its size is " + std::to_string(file_bytes) + " bytes instead of " +
-           std::to_string(geometry.segment_bytes);
+    refuse(name,
+           "its size is " + std::to_string(file_bytes) + " bytes instead of " +
+               std::to_string(geometry.segment_bytes),
+           remedy);
   }
-  return "";
+  return geometry;
 }
 
 // Whether the file holds a published header, or somebody else's data, which the caller's checks
@@ -150,9 +158,7 @@ bool is_published_or_removed(MemoryFile& file) {
 
 }  // namespace
 
-std::shared_ptr<Segment> Segment::open_named(const std::string& name,
-                                             const SegmentOptions& options) {
-  const Geometry geometry = Geometry::of(options.world_size, options.arena_bytes);
+std::shared_ptr<Segment> Segment::open_named(const std::string& name) {
   auto opened = MemoryFile::open(name);
   if (!opened) return nullptr;
   auto file = std::make_shared<MemoryFile>(std::move(*opened));
@@ -160,18 +166,32 @@ std::shared_ptr<Segment> Segment::open_named(const std::string& name,
   if (!is_published_or_removed(*file)) return nullptr;
   const std::size_t file_bytes = file->bytes();
   if (file_bytes < sizeof(SegmentHeader)) {
-    throw SegmentError("/dev/shm/" + name + " is refused: it isn't a segment of this library; " +
-                       "remove the file, or choose another job name");
+    refuse(name, "it isn't a segment of this library",
+           "remove the file, or choose another job name");
   }
   const bip::mapped_region page(*file, bip::read_only, 0, sizeof(SegmentHeader));
   const auto& header = *static_cast<const SegmentHeader*>(page.get_address());
-  const std::string reason = reason_to_refuse(header, geometry, file_bytes);
-  if (!reason.empty()) {
-    throw SegmentError("/dev/shm/" + name + " is refused: " + reason +
-                       "; start all ranks with the same program and options, or choose another " +
-                       "job name");
-  }
+  const Geometry geometry = checked_geometry(header, name, file_bytes);
   return std::shared_ptr<Segment>(new Segment(std::move(file), geometry));
+}
+
+void Segment::expect(const SegmentOptions& options) const {
+  const Geometry expected = Geometry::of(options.world_size, options.arena_bytes);
+  const std::string remedy =
+      "start all ranks with the same options, or choose another job name: a job of this one is "
+      "running";
+  if (geometry_.world_size != expected.world_size) {
+    refuse(file_->name(),
+           "it was made for " + std::to_string(geometry_.world_size) +
+               " ranks, this rank expects " + std::to_string(expected.world_size),
+           remedy);
+  }
+  if (geometry_.arena_bytes != expected.arena_bytes) {
+    refuse(file_->name(),
+           "its arenas have " + std::to_string(geometry_.arena_bytes) +
+               " bytes, this rank expects " + std::to_string(expected.arena_bytes),
+           remedy);
+  }
 }
 
 void Segment::publish() noexcept {

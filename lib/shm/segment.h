@@ -32,11 +32,12 @@ class Segment {
   // publish() has been called: until then it is locked. Throws SegmentError.
   static std::shared_ptr<Segment> create_named(const std::string& name,
                                                const SegmentOptions& options);
-  // Maps the segment of that name; nothing if there is none, or if it isn't published yet. What a
-  // dead process left unpublished is removed. Throws SegmentError, with the reason, for a file that
-  // isn't a segment of ours or was made for other options.
-  static std::shared_ptr<Segment> open_named(const std::string& name,
-                                             const SegmentOptions& options);
+  // Maps the segment of that name, whatever options it was made for; nothing if there is none, or
+  // if it isn't published yet. What a dead process left unpublished is removed. Throws
+  // SegmentError, with the reason, for a file that isn't a segment of ours.
+  static std::shared_ptr<Segment> open_named(const std::string& name);
+  // Throws SegmentError, with the reason, for a segment that was made for other options.
+  void expect(const SegmentOptions& options) const;
   // The name of a job's segment, without the folder: tensorplay-<uid>-<job>.
   static std::string name_of(const std::string& job_name);
 

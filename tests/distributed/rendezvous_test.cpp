@@ -65,10 +65,9 @@ class TestJob {
   }
 
   // Until so many ranks have taken their places.
-  void await_ranks(std::uint32_t count, int world_size) const {
+  void await_ranks(std::uint32_t count) const {
     for (int i = 0; i < 30'000; ++i) {
-      const auto segment =
-          shm::Segment::open_named(file(), {.world_size = world_size, .arena_bytes = kArenaBytes});
+      const auto segment = shm::Segment::open_named(file());
       // Acquire: pairs with the release in Job's constructor.
       if (segment && segment->header().attached_count.load(std::memory_order_acquire) >= count) {
         return;
@@ -182,7 +181,7 @@ BOOST_AUTO_TEST_CASE(jobs_of_different_names_don_t_meet) {
 BOOST_AUTO_TEST_CASE(the_file_is_its_owner_s_alone) {
   const TestJob job;
   const auto first = start([&] { return meet(job.rank(0, 2)); });
-  job.await_ranks(1, 2);
+  job.await_ranks(1);
   struct stat status {};
   BOOST_REQUIRE(stat(job.path().c_str(), &status) == 0);
   BOOST_TEST((status.st_mode & 07777) == 0600u);
@@ -206,7 +205,7 @@ BOOST_AUTO_TEST_CASE(ranks_that_don_t_come_are_named) {
 BOOST_AUTO_TEST_CASE(a_second_process_of_the_same_rank_is_refused) {
   const TestJob job;
   const auto first = start([&] { return meet(job.rank(0, 2)); });
-  job.await_ranks(1, 2);
+  job.await_ranks(1);
   const std::string error = error_of_meeting(job.rank(0, 2));
   BOOST_TEST(error.starts_with("SegmentError: rank 0 is taken already"), error);
   BOOST_TEST(says(error, "pid " + std::to_string(first->pid())), error);
@@ -218,7 +217,7 @@ BOOST_AUTO_TEST_CASE(a_second_process_of_the_same_rank_is_refused) {
 BOOST_AUTO_TEST_CASE(other_options_than_the_first_rank_s_are_refused) {
   const TestJob job;
   const auto first = start([&] { return meet(job.rank(0, 2)); });
-  job.await_ranks(1, 2);
+  job.await_ranks(1);
   std::string error = error_of_meeting(job.rank(1, 3));
   BOOST_TEST(error.starts_with("SegmentError: " + job.path() + " is refused"), error);
   BOOST_TEST(says(error, "made for 2 ranks, this rank expects 3"), error);
@@ -234,7 +233,7 @@ BOOST_AUTO_TEST_CASE(a_rank_that_is_killed_before_all_have_come_is_told) {
   const TestJob job;
   const auto first = start([&] { return meet(job.rank(0, 3)); });
   const auto second = start([&] { return error_of_meeting(job.rank(1, 3)); });
-  job.await_ranks(2, 3);
+  job.await_ranks(2);
   first->send(SIGKILL);
   const std::string error = second->report();
   BOOST_TEST(
@@ -253,7 +252,7 @@ void leave_behind(const TestJob& job, int count, int world_size, bool reaped) {
   for (int rank = 0; rank < count; ++rank) {
     ranks.push_back(start([&, rank] { return meet(job.rank(rank, world_size)); }));
   }
-  job.await_ranks(static_cast<std::uint32_t>(count), world_size);
+  job.await_ranks(static_cast<std::uint32_t>(count));
   // Stopped first: none shall see another one's end, and clean up.
   for (auto& rank : ranks) rank->send(SIGSTOP);
   for (auto& rank : ranks) waitpid(rank->pid(), nullptr, WUNTRACED);
@@ -263,6 +262,13 @@ void leave_behind(const TestJob& job, int count, int world_size, bool reaped) {
   if (!reaped)
     zombies.insert(zombies.end(), std::make_move_iterator(ranks.begin()),
                    std::make_move_iterator(ranks.end()));
+}
+
+BOOST_AUTO_TEST_CASE(a_leftover_for_another_number_of_ranks_is_replaced_too) {
+  const TestJob job;
+  leave_behind(job, 1, 3, true);
+  BOOST_TEST(meet(job.rank(0, 1)) == "");
+  BOOST_TEST(!job.is_there());
 }
 
 BOOST_AUTO_TEST_CASE(what_killed_ranks_left_behind_is_replaced) {

@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(the_name_tells_user_and_job) {
 
 BOOST_AUTO_TEST_CASE(nobody_finds_what_nobody_made) {
   const JobPlace place;
-  BOOST_CHECK(Segment::open_named(place.name(), kOptions) == nullptr);
+  BOOST_CHECK(Segment::open_named(place.name()) == nullptr);
   BOOST_TEST(!place.taken());
 }
 
@@ -56,7 +56,7 @@ BOOST_AUTO_TEST_CASE(a_published_segment_is_found_and_shared) {
   const auto made = Segment::create_named(place.name(), kOptions);
   BOOST_REQUIRE(made != nullptr);
   made->publish();
-  const auto found = Segment::open_named(place.name(), kOptions);
+  const auto found = Segment::open_named(place.name());
   BOOST_REQUIRE(found != nullptr);
   BOOST_CHECK(found->geometry() == made->geometry());
   made->arena(1)[5] = std::byte{42};
@@ -89,21 +89,21 @@ BOOST_AUTO_TEST_CASE(a_second_maker_gets_nothing) {
   BOOST_CHECK(Segment::create_named(place.name(), kOptions) == nullptr);
   made->publish();
   BOOST_CHECK(Segment::create_named(place.name(), kOptions) == nullptr);
-  BOOST_CHECK(Segment::open_named(place.name(), kOptions) != nullptr);
+  BOOST_CHECK(Segment::open_named(place.name()) != nullptr);
 }
 
 BOOST_AUTO_TEST_CASE(nobody_finds_a_segment_before_it_is_published) {
   const JobPlace place;
   const auto made = Segment::create_named(place.name(), kOptions);
-  BOOST_CHECK(Segment::open_named(place.name(), kOptions) == nullptr);
+  BOOST_CHECK(Segment::open_named(place.name()) == nullptr);
   BOOST_TEST(place.taken());
   testing::ChildProcess other([&]() -> std::string {
-    return Segment::open_named(place.name(), kOptions) == nullptr ? "" : "found it";
+    return Segment::open_named(place.name()) == nullptr ? "" : "found it";
   });
   BOOST_TEST(other.report() == "");
   BOOST_TEST(place.taken());
   made->publish();
-  BOOST_CHECK(Segment::open_named(place.name(), kOptions) != nullptr);
+  BOOST_CHECK(Segment::open_named(place.name()) != nullptr);
 }
 
 BOOST_AUTO_TEST_CASE(a_file_that_its_dead_maker_never_published_is_removed) {
@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE(a_file_that_its_dead_maker_never_published_is_removed) {
   testing::ChildProcess maker([&] { return die_before_publishing(place.name()); });
   BOOST_TEST(maker.report() == "ended by signal 9");
   BOOST_REQUIRE(place.taken());
-  BOOST_CHECK(Segment::open_named(place.name(), kOptions) == nullptr);
+  BOOST_CHECK(Segment::open_named(place.name()) == nullptr);
   BOOST_TEST(!place.taken());
   BOOST_CHECK(Segment::create_named(place.name(), kOptions) != nullptr);
 }
@@ -119,7 +119,7 @@ BOOST_AUTO_TEST_CASE(a_file_that_its_dead_maker_never_published_is_removed) {
 BOOST_AUTO_TEST_CASE(an_empty_file_of_a_dead_maker_is_removed) {
   const JobPlace place;
   place.put("", 0);
-  BOOST_CHECK(Segment::open_named(place.name(), kOptions) == nullptr);
+  BOOST_CHECK(Segment::open_named(place.name()) == nullptr);
   BOOST_TEST(!place.taken());
 }
 
@@ -127,7 +127,7 @@ BOOST_AUTO_TEST_CASE(a_segment_without_its_name_stays_usable) {
   const JobPlace place;
   const auto made = Segment::create_named(place.name(), kOptions);
   made->publish();
-  const auto found = Segment::open_named(place.name(), kOptions);
+  const auto found = Segment::open_named(place.name());
   BOOST_TEST(found->unlink_name());
   BOOST_TEST(!place.taken());
   made->arena(0)[0] = std::byte{1};
@@ -138,7 +138,7 @@ BOOST_AUTO_TEST_CASE(removing_the_name_twice_leaves_a_successor_alone) {
   const JobPlace place;
   const auto first = Segment::create_named(place.name(), kOptions);
   first->publish();
-  const auto found = Segment::open_named(place.name(), kOptions);
+  const auto found = Segment::open_named(place.name());
   BOOST_TEST(first->unlink_name());
   BOOST_TEST(first->unlink_name());
   const auto second = Segment::create_named(place.name(), kOptions);
@@ -155,7 +155,7 @@ BOOST_AUTO_TEST_CASE(the_name_can_not_be_removed_while_somebody_else_is_at_it) {
   const JobPlace place;
   const auto made = Segment::create_named(place.name(), kOptions);
   made->publish();
-  const auto found = Segment::open_named(place.name(), kOptions);
+  const auto found = Segment::open_named(place.name());
   const int other = shm_open(place.name().c_str(), O_RDWR | O_CLOEXEC, 0);
   BOOST_REQUIRE(flock(other, LOCK_EX | LOCK_NB) == 0);
   BOOST_TEST(!found->unlink_name());
@@ -169,14 +169,14 @@ BOOST_AUTO_TEST_CASE(an_opener_never_removes_a_segment_that_is_just_being_publis
   const JobPlace place;
   const auto made = Segment::create_named(place.name(), kOptions);
   before_next_lock = [&] { made->publish(); };
-  BOOST_CHECK(Segment::open_named(place.name(), kOptions) != nullptr);
+  BOOST_CHECK(Segment::open_named(place.name()) != nullptr);
   BOOST_TEST(place.taken());
 }
 
 BOOST_AUTO_TEST_CASE(a_maker_whose_file_was_taken_for_a_leftover_makes_nothing) {
   const JobPlace place;
   bool found = false;
-  before_next_lock = [&] { found = Segment::open_named(place.name(), kOptions) != nullptr; };
+  before_next_lock = [&] { found = Segment::open_named(place.name()) != nullptr; };
   BOOST_CHECK(Segment::create_named(place.name(), kOptions) == nullptr);
   BOOST_TEST(!found);
   BOOST_TEST(!place.taken());
@@ -191,7 +191,7 @@ BOOST_AUTO_TEST_CASE(a_maker_that_meets_an_opener_at_the_lock_makes_nothing) {
   };
   BOOST_CHECK(Segment::create_named(place.name(), kOptions) == nullptr);
   close(opener);
-  BOOST_CHECK(Segment::open_named(place.name(), kOptions) == nullptr);
+  BOOST_CHECK(Segment::open_named(place.name()) == nullptr);
   BOOST_TEST(!place.taken());
 }
 

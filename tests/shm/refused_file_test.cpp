@@ -17,7 +17,8 @@ constexpr SegmentOptions kOptions{.world_size = 2, .arena_bytes = 64 * 1024};
 // Why the file is refused; "" if it isn't.
 std::string refusal(const JobPlace& place, const SegmentOptions& options = kOptions) {
   try {
-    Segment::open_named(place.name(), options);
+    const auto found = Segment::open_named(place.name());
+    if (found) found->expect(options);
   } catch (const SegmentError& error) {
     return error.what();
   }
