@@ -66,8 +66,9 @@ consteval DType integer_dtype() {
 // ones, are left out on purpose: their arithmetic isn't what a reduction means.
 template <typename T>
 concept Element = std::same_as<T, std::remove_cvref_t<T>> &&
-    ((std::integral<T> && !std::same_as<T, bool> && !std::same_as<T, wchar_t> &&
-      !std::same_as<T, char8_t> && !std::same_as<T, char16_t> && !std::same_as<T, char32_t>) ||
+    ((std::integral<T> && sizeof(T) <= 8 && !std::same_as<T, bool> && !std::same_as<T, char> &&
+      !std::same_as<T, wchar_t> && !std::same_as<T, char8_t> && !std::same_as<T, char16_t> &&
+      !std::same_as<T, char32_t>) ||
      std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, float16> ||
      std::same_as<T, bfloat16>);
 

@@ -16,9 +16,9 @@ class Error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// The caller passed something that can't work: a root outside the group, a bitwise reduction of
-// floating-point values, buffers that overlap, a missing environment variable. Nothing was sent;
-// the group is as it was.
+// The caller passed something that can't work: a root outside the group, a root that has joined, a
+// bitwise reduction of floating-point values, buffers that overlap, a missing environment variable.
+// The group is as whole as before.
 class InvalidArgument : public Error {
  public:
   using Error::Error;
@@ -53,7 +53,8 @@ class PeerFailure : public Error {
 };
 
 // The ranks of a group called different collectives, or the same one with another element type,
-// count, reduction or root; or their Join contexts differ. The group can't be used any more.
+// count, reduction or root; or their Join contexts differ: then the group can't be used any more.
+// Or their models differ (DistributedDataParallel): then it can.
 class CollectiveMismatch : public Error {
  public:
   using Error::Error;

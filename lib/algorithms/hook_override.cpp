@@ -37,6 +37,9 @@ const void* main_hook_of(const JoinHook& hook) noexcept {
 
 }  // namespace
 
+// Here and not in the header: one address, in whatever shared object the hook's class is.
+void JoinHook::main_hook() {}
+
 bool overrides_main_hook(const JoinHook& hook) noexcept {
   static const JoinHook plain;
   return main_hook_of(hook) != main_hook_of(plain);

@@ -23,6 +23,9 @@ JoinReport Join::finish() {
   } catch (const std::exception& error) {
     context_->abandon(error.what());
     throw;
+  } catch (...) {
+    context_->abandon("an exception that isn't a std::exception");
+    throw;
   }
 }
 

@@ -13,20 +13,20 @@
 namespace tensorplay::distributed::algorithms {
 namespace {
 
-// FNV-1a, 32 bits. Never 0, which means 'outside of a context'.
-std::uint32_t fingerprint_of(const std::string& text) noexcept {
-  std::uint32_t hash = 2166136261U;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
-  return hash == 0 ? 1 : hash;
-}
-
 std::int64_t now_ns() {
   return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
 }
 
 }  // namespace
 
-JoinBoard::JoinBoard(GroupEngine& engine, std::string config, bool enabled)
+// FNV-1a, 32 bits.
+std::uint32_t fingerprint_of(const std::string& config) noexcept {
+  std::uint32_t hash = 2166136261U;
+  for (const char c : config) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
+  return hash == 0 ? 1 : hash;
+}
+
+JoinBoard::JoinBoard(GroupEngine& engine, std::string config)
     : engine_(engine), generation_(++engine.membership().generation) {
   config = "context " + std::to_string(generation_) + ": " + config;
   shm::JoinBoard& board = own();
@@ -36,7 +36,7 @@ JoinBoard::JoinBoard(GroupEngine& engine, std::string config, bool enabled)
   board.fingerprint = fingerprint_of(config);
   sync::publish_iteration(board, generation_, 0);
   Membership& membership = engine_.membership();
-  membership.inside = enabled;
+  membership.inside = true;
   membership.fingerprint = board.fingerprint;
   membership.iteration = 0;
 }

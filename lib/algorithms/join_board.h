@@ -12,12 +12,15 @@
 
 namespace tensorplay::distributed::algorithms {
 
+// A number that stands for a context's config in every arrival. Never 0, which means 'outside'.
+std::uint32_t fingerprint_of(const std::string& config) noexcept;
+
 // From entering to leaving. `config` is the text of all that must be the same on all ranks. The
 // caller holds the group's UseGuard.
 class JoinBoard {
  public:
   // Enters: tells the config, and that this rank is inside from now on.
-  JoinBoard(GroupEngine& engine, std::string config, bool enabled);
+  JoinBoard(GroupEngine& engine, std::string config);
   // Leaves, if leave() or resume() hasn't yet.
   ~JoinBoard();
   JoinBoard(const JoinBoard&) = delete;

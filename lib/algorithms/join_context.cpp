@@ -26,8 +26,14 @@ JoinContext::JoinContext(JoinableList joinables, JoinOptions options)
   build_hooks();
   const UseGuard guard(group_.engine().job());
   group_.engine().throw_if_failed();
-  board_.emplace(group_.engine(), config(), options_.enable);
-  if (options_.enable) claim_joinables();
+  if (options_.enable) {
+    board_.emplace(group_.engine(), config());
+    claim_joinables();
+  } else {
+    // No board: nobody waits at the end of a disabled context, so ranks may be any number apart.
+    // Its mark in the arrivals tells it from an enabled one on another rank.
+    group_.engine().membership().fingerprint = fingerprint_of(config());
+  }
 }
 
 JoinContext::~JoinContext() {
@@ -117,7 +123,8 @@ void JoinContext::leave() noexcept {
   if (left_) return;
   left_ = true;
   release_joinables();
-  if (options_.enable) {
+  if (!options_.enable) group_.engine().membership().fingerprint = 0;
+  if (board_) {
     for (const JoinableReference& joinable : joinables_) {
       joinable.get().join_process_group().set_tag(0);
     }
@@ -125,8 +132,7 @@ void JoinContext::leave() noexcept {
   if (board_) board_->leave();
 }
 
-// --- On an active rank
-// ------------------------------------------------------------------------------
+// --- On an active rank ---
 
 std::optional<Work> JoinContext::notify(Joinable& joinable) {
   GroupEngine& engine = group_.engine();
@@ -173,16 +179,20 @@ void JoinContext::expect_no_early_termination() {
 // All ranks end the context together, without hooks; the group is whole afterwards.
 void JoinContext::terminate(const std::string& message) {
   board_->wait_for_all(options_.skew_warning_threshold);
+  report_ = board_->report();
   board_->resume();
   leave();
   over_ = true;
   throw EarlyTermination(message);
 }
 
-// --- Joining
-// ----------------------------------------------------------------------------------------
+// --- Joining ---
 
 JoinReport JoinContext::finish() {
+  if (over_ && abandoned_) {
+    group_.engine().throw_if_failed();
+    throw InvalidArgument("this Join context was left by an exception: it has no report");
+  }
   if (over_) return report_;
   if (!options_.enable) {
     leave();
@@ -233,6 +243,7 @@ void JoinContext::shadow_iterations() {
 void JoinContext::abandon(const std::string& what) noexcept {
   if (over_) return;
   over_ = true;
+  abandoned_ = true;
   GroupEngine& engine = group_.engine();
   try {
     if (options_.enable) {

@@ -55,6 +55,7 @@ class JoinContext {
   JoinReport report_;
   bool left_ = false;
   bool over_ = false;
+  bool abandoned_ = false;  // over by an exception other than EarlyTermination
 
   // Which Joinable's notifications begin iterations, and which others have notified since the last.
   int pacemaker_ = -1;

@@ -77,6 +77,8 @@ bool StagedRun::staging_free(std::uint64_t k) const noexcept {
     });
   };
   if (k < shm::kStagingBuffers) return all_reached(before_.readers, before_.consumed);
+  // This rank reads its own slice of a result from its own buffer, like everybody else.
+  if (two_phases() && consumed_ + shm::kStagingBuffers <= k) return false;
   return all_reached(readers_, value(k - shm::kStagingBuffers + 1));
 }
 

@@ -9,6 +9,20 @@
 
 namespace tensorplay::distributed {
 
+namespace {
+
+// Longer than any job, and far from where nanoseconds overflow.
+constexpr std::chrono::milliseconds kTimeoutMax{10'000'000'000};
+
+}  // namespace
+
+void check_timeout(std::chrono::milliseconds timeout) {
+  if (timeout > std::chrono::milliseconds::zero() && timeout <= kTimeoutMax) return;
+  throw InvalidArgument("timeout is " + std::to_string(timeout.count()) +
+                        " ms; it must be positive and at most " +
+                        std::to_string(kTimeoutMax.count()) + " ms");
+}
+
 ProcessGroup attach_rank(std::shared_ptr<shm::Segment> segment, int rank,
                          std::chrono::milliseconds timeout) {
   const int world_size = segment->world_size();
@@ -17,6 +31,7 @@ ProcessGroup attach_rank(std::shared_ptr<shm::Segment> segment, int rank,
                           std::to_string(world_size) + " ranks; pass 0 to " +
                           std::to_string(world_size - 1));
   }
+  check_timeout(timeout);
   auto* header = reinterpret_cast<std::byte*>(&segment->group_header(kWorldSlot));
   segment->reserve({header, sizeof(shm::GroupHeader)}, "the group of all ranks");
   reserve_member(*segment, kWorldSlot, rank);

@@ -11,6 +11,9 @@
 
 namespace tensorplay::distributed {
 
+// Throws InvalidArgument for a time-out that isn't positive, or so long that it can't be counted.
+void check_timeout(std::chrono::milliseconds timeout);
+
 // Takes the place of `rank` in the job whose memory `segment` is, for the calling thread, and gives
 // the group of all ranks. Doesn't wait for the others. Throws InvalidArgument if the rank is
 // outside the job, SegmentError if a living process has that place.

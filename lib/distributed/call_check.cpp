@@ -21,20 +21,22 @@ void check_root(const CollectiveCall& call, int world_size) {
                         " ranks; pass 0 to " + std::to_string(world_size - 1));
 }
 
-void check_size(const CollectiveCall& call, const Shape& shape) {
-  constexpr std::size_t kSourceBytesMax = std::size_t{1} << 36;
-  const auto blocks = static_cast<std::size_t>(shape.source_blocks());
-  const std::size_t element = element_bytes(call.dtype);
-  const std::size_t most = blocks == 0 ? 0 : kSourceBytesMax / blocks / element;
-  static_assert(kSourceBytesMax / (shm::kChunkBytes / 2) <= 2 * sync::kRoundsMax + 2);
-  const bool fits = call.count <= most &&
-                    (blocks == 0 || collectives::ChunkPlan::of(shape, shm::kChunkBytes).rounds <=
-                                        sync::kRoundsMax);
-  if (fits) return;
+// The most elements of a block that so many rounds can carry. Doesn't look at the call's own count,
+// whose bytes may be more than can be counted.
+std::size_t count_max(const CollectiveCall& call, int world_size) {
+  CollectiveCall empty = call;
+  empty.count = 0;
+  const auto plan = collectives::ChunkPlan::of(Shape::of(empty, world_size), shm::kChunkBytes);
+  return sync::kRoundsMax * plan.piece_bytes / element_bytes(call.dtype);
+}
+
+void check_size(const CollectiveCall& call, int world_size) {
+  const std::size_t most = count_max(call, world_size);
+  if (call.count <= most) return;
   throw InvalidArgument(std::string(name(call.kind)) + ": a count of " +
                         std::to_string(call.count) + " elements of " + name(call.dtype) +
-                        " is over the limit of " + std::to_string(most) +
-                        " (64 GiB per source); divide the call");
+                        " is over the limit, which is " + std::to_string(most) + " for " +
+                        std::to_string(world_size) + " ranks; divide the call");
 }
 
 void check_pointer(const CollectiveCall& call, const char* what, const void* pointer,
@@ -82,7 +84,7 @@ void check_call(const CollectiveCall& call, int rank, int world_size) {
   const Shape shape = Shape::of(call, world_size);
   if (shape.has_root()) check_root(call, world_size);
   if (shape.reduces()) reduce::kernel_for(call.dtype, call.op);
-  check_size(call, shape);
+  check_size(call, world_size);
   if (shape.is_source(rank)) check_pointer(call, "source", call.source, shape.source_bytes());
   if (shape.is_receiver(rank)) {
     check_pointer(call, "destination", call.destination, shape.destination_bytes());
@@ -98,7 +100,7 @@ bool is_sound(const CollectiveCall& call, int world_size) noexcept {
     const Shape shape = Shape::of(call, world_size);
     if (shape.has_root()) check_root(call, world_size);
     if (shape.reduces()) reduce::kernel_for(call.dtype, call.op);
-    check_size(call, shape);
+    check_size(call, world_size);
     return true;
   } catch (const InvalidArgument&) {
     return false;

@@ -32,8 +32,7 @@ GroupEngine::~GroupEngine() {
   leave_group_slot(*job_->segment(), memory_.slot());
 }
 
-// --- Issuing
-// ----------------------------------------------------------------------------------------
+// --- Issuing ---
 
 std::shared_ptr<WorkState> GroupEngine::start(const CollectiveCall& call) {
   throw_if_failed();
@@ -88,8 +87,8 @@ void GroupEngine::post(Operation& operation) {
   line.flags = place_payload(line, operation);
   sync::publish_arrival(line, operation.number);
   operation.stage = Stage::posted;
-  if (size() > 1) memory_.ring();
   publish_announcements(operation.number);
+  if (size() > 1) memory_.ring();
 }
 
 // Puts the source where peers will look for it, and says where that is.

@@ -70,7 +70,7 @@ class GroupEngine : public std::enable_shared_from_this<GroupEngine> {
   bool busy() const noexcept { return !operations_.empty(); }
 
   bool failed() const noexcept { return has_failed(memory_.header().failure); }
-  void throw_if_failed() const;
+  void throw_if_failed();
   // Makes the group fail, for all of its ranks, unless it has failed already.
   void fail(const Failure& failure) noexcept;
   // Fails and throws if a member of `awaited` is gone, or if `now` is past the deadline.
@@ -104,6 +104,7 @@ class GroupEngine : public std::enable_shared_from_this<GroupEngine> {
   void publish_announcements(std::uint64_t posted);
 
   void advance(Operation& operation);
+  bool may_move(const Operation& operation) const noexcept;
   bool see_arrivals(Operation& operation);
   bool see_member(Operation& operation, int member);
   void accept(Operation& operation, int member, const shm::ArrivalLine& line);
@@ -130,6 +131,7 @@ class GroupEngine : public std::enable_shared_from_this<GroupEngine> {
   std::deque<Announcement> announcements_;             // not yet published, in order
   collectives::StagingLease staging_lease_;
   ShadowCalls* redirected_ = nullptr;
+  bool frozen_ = false;  // the group has failed, and no operation advances any more
   std::chrono::steady_clock::time_point next_look_{};
   int exceptions_at_start_;
 };

@@ -11,15 +11,17 @@
 namespace tensorplay::distributed {
 
 void GroupEngine::progress() {
-  // Also in a group that has failed: a small operation that all had arrived at can still end.
-  if (operations_.empty()) return;
+  if (operations_.empty() || frozen_) return;
+  // In a group that has failed, what all ranks had arrived at can still end: once, before the
+  // caller is told. Afterwards the buffers may be gone.
+  frozen_ = failed();
   for (std::size_t i = 0; i < operations_.size(); ++i) {
     if (operations_[i]->stage == Stage::queued) break;
     if (operations_[i]->stage != Stage::done) advance(*operations_[i]);
   }
   while (!operations_.empty() && operations_.front()->stage == Stage::done) {
     operations_.pop_front();
-    post_queued();
+    if (!frozen_) post_queued();
   }
 }
 
@@ -32,10 +34,9 @@ void GroupEngine::advance(Operation& operation) {
       if (operation.error) return finish(operation);
     }
     if (operation.stage != Stage::exchanging) return;
-    // Who has been told of the failure may have freed what a large one would read or write.
-    if (operation.algorithm == collectives::Algorithm::large && failed()) return;
+    if (!may_move(operation)) return;
     if (!operation.run) begin_exchange(operation);
-    if (operation.run && operation.run->advance()) finish(operation);
+    if (operation.run && operation.run->advance() && may_move(operation)) finish(operation);
   } catch (const CollectiveMismatch& error) {
     operation.refused = true;
     fail({shm::FailureKind::mismatch, -1, PeerFailure::Cause::exited, error.what()});
@@ -43,6 +44,12 @@ void GroupEngine::advance(Operation& operation) {
     operation.refused = true;
     fail({shm::FailureKind::damage, -1, PeerFailure::Cause::exited, error.what()});
   }
+}
+
+// Who has been told of the group's failure may have changed what a large operation reads: asked
+// before it reads, and once more before the result counts.
+bool GroupEngine::may_move(const Operation& operation) const noexcept {
+  return operation.algorithm != collectives::Algorithm::large || !failed();
 }
 
 bool GroupEngine::see_arrivals(Operation& operation) {
@@ -114,7 +121,8 @@ std::exception_ptr GroupEngine::absent_root(const Operation& operation) const {
       describe(operation.call) + ", operation " + std::to_string(operation.number) +
       ": the root, rank " + std::to_string(root) +
       ", has joined; still active: " + to_string(operation.active) +
-      ". Choose a root that is active, or shadow the call in the " + "main_hook of its Joinable"));
+      ". Choose a root that is active, or shadow the call in the main_hook of its Joinable, in the "
+      "order of the active ranks"));
 }
 
 collectives::Exchange GroupEngine::exchange_of(const Operation& operation) const {

@@ -83,11 +83,16 @@ void GroupEngine::drain() {
   }
 }
 
-void GroupEngine::throw_if_failed() const {
-  if (failed()) throw_failure(read_failure(memory_.header().failure));
+void GroupEngine::throw_if_failed() {
+  if (!failed()) return;
+  progress();
+  frozen_ = true;
+  throw_failure(read_failure(memory_.header().failure));
 }
 
 void GroupEngine::fail(const Failure& failure) noexcept {
+  // What goes wrong in a forked child is none of the group's business.
+  if (job_->is_forked_copy()) return;
   record_failure(memory_.header().failure, failure);
   sync::ring_all(memory_.segment());
 }
@@ -103,7 +108,7 @@ void GroupEngine::check_awaited(const std::function<bool(int)>& awaits, const st
     // What a member published before it went counts: so look for its end first, then once more.
     if (is_gone(member) && awaits(member)) fail(peer_failure(memory_, member, what));
   });
-  if (!failed() && now - since > job_->timeout() && !awaited.empty()) {
+  if (!failed() && now - since > job_->timeout()) {
     fail(timeout_failure(memory_, awaited, what, now - since));
   }
   throw_if_failed();

@@ -72,6 +72,11 @@ bool Job::others_busy(const GroupEngine& group) const noexcept {
   });
 }
 
+bool Job::any_group_failed() const noexcept {
+  return std::any_of(groups_.begin(), groups_.end(),
+                     [](const GroupEngine* group) { return group->failed(); });
+}
+
 bool Job::is_forked_copy() const noexcept {
   return fork_generation_ != fork_generation;
 }
@@ -84,7 +89,7 @@ UseGuard::UseGuard(Job& job) : job_(job) {
   }
   // Acquire: pairs with the release below, so that a group may be handed from thread to thread.
   const bool busy = job.busy_.exchange(true, std::memory_order_acquire);
-  // Relaxed, both: equal to this thread's id only if this thread stored it last.
+  // Relaxed, both: the id is this thread's only while this thread holds the guard, see below.
   nested_ = busy && job.user_.load(std::memory_order_relaxed) == std::this_thread::get_id();
   if (!busy) job.user_.store(std::this_thread::get_id(), std::memory_order_relaxed);
   if (busy && !nested_) {
@@ -96,6 +101,8 @@ UseGuard::UseGuard(Job& job) : job_(job) {
 
 UseGuard::~UseGuard() {
   if (nested_) return;
+  // Relaxed: whoever holds the guard next stores its own id.
+  job_.user_.store(std::thread::id{}, std::memory_order_relaxed);
   // Release: pairs with the acquire above.
   job_.busy_.store(false, std::memory_order_release);
 }

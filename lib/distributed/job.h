@@ -43,6 +43,8 @@ class Job {
     sync::Waiter(*segment_, world_rank_).wait(condition, rank_count);
   }
 
+  bool any_group_failed() const noexcept;
+
   // Whether this process is a child, by fork, of the one that took the place.
   bool is_forked_copy() const noexcept;
 

@@ -57,11 +57,12 @@ void* ProcessGroup::allocate_bytes(std::size_t count, std::size_t element_bytes)
 
 void ProcessGroup::deallocate_bytes(void* memory) {
   const UseGuard guard(engine_->job());
+  // Peers of a group that has failed may still be reading or writing it: kept until the job ends.
+  if (engine_->job().any_group_failed()) return;
   engine_->job().arena().deallocate(memory);
 }
 
-// --- Work
-// -------------------------------------------------------------------------------------------
+// --- Work ---
 
 Contributors Work::wait() {
   return state_ ? state_->wait() : Contributors{};

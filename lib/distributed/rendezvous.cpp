@@ -7,6 +7,7 @@
 #include "lib/distributed/attach.h"
 #include "lib/distributed/group_engine.h"
 #include "lib/distributed/job_name.h"
+#include "lib/distributed/leftovers.h"
 #include "lib/sync/liveness.h"
 
 #include <tensorplay/distributed/process_group.h>
@@ -32,22 +33,8 @@ void check_options(const ProcessGroupOptions& options) {
                           std::to_string(options.world_size) + " ranks; it must be 0 to " +
                           std::to_string(options.world_size - 1));
   }
-  if (options.timeout <= std::chrono::milliseconds::zero()) {
-    throw InvalidArgument("timeout is " + std::to_string(options.timeout.count()) +
-                          " ms; it must be positive");
-  }
+  check_timeout(options.timeout);
   check_job_name(options.job_name);
-}
-
-// Whether nobody who has ever used the segment can still be using it.
-bool is_leftover(const shm::Segment& segment) {
-  const auto in_use = [](const shm::Life& life) {
-    return sync::vitality(life) == sync::Vitality::alive;
-  };
-  for (int rank = 0; rank < segment.world_size(); ++rank) {
-    if (in_use(segment.rank_block(rank).life)) return false;
-  }
-  return true;
 }
 
 // Makes the job's segment; nothing if there is one. The maker is in its place before anybody else
@@ -57,6 +44,7 @@ std::optional<ProcessGroup> make_and_attach(const std::string& name,
                                             const ProcessGroupOptions& options) {
   const auto segment = shm::Segment::create_named(name, segment_options);
   if (!segment) return std::nullopt;
+  remove_leftovers();
   try {
     ProcessGroup group = attach_rank(segment, options.rank, options.timeout);
     segment->publish();
@@ -110,8 +98,9 @@ std::string missing_ranks(const shm::Segment& segment) {
   return to_string(missing);
 }
 
-// A rank that came and has gone again will be missed for ever.
-void check_nobody_has_gone(const shm::Segment& segment) {
+// A rank that came and died will be missed for ever. (One that gave up waiting had the same reason
+// to as this one will have: the ranks that don't come.)
+void check_nobody_has_died(const shm::Segment& segment) {
   for (int rank = 0; rank < segment.world_size(); ++rank) {
     const shm::Life& life = segment.rank_block(rank).life;
     if (sync::vitality(life) != sync::Vitality::vanished) continue;
@@ -125,7 +114,7 @@ void check_nobody_has_gone(const shm::Segment& segment) {
 void wait_for_everyone(const shm::Segment& segment, const ProcessGroupOptions& options,
                        Clock::time_point deadline) {
   while (attached_count(segment) < options.world_size) {
-    check_nobody_has_gone(segment);
+    check_nobody_has_died(segment);
     if (Clock::now() > deadline) {
       throw Timeout("rank " + std::to_string(options.rank) + " of job '" + options.job_name +
                     "' waited " + std::to_string(options.timeout.count()) + " ms for " +

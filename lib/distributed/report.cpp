@@ -31,7 +31,7 @@ std::string describe_context(const shm::MemberBlock& member, const shm::ArrivalL
     return " in Join " +
            std::string(board.config.data(), strnlen(board.config.data(), board.config.size()));
   }
-  return " in a Join context";
+  return " in a disabled Join context";
 }
 
 // The members that have arrived at the operation and are active.

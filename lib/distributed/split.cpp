@@ -55,11 +55,23 @@ int agree_on_slot(ProcessGroup& parent, int leader, int own_slot) {
   return slots[static_cast<std::size_t>(leader)];
 }
 
-// Whether all members could reserve their memory.
-bool all_succeeded(ProcessGroup& parent, bool succeeded) {
-  std::uint8_t value = succeeded ? 1 : 0;
+// How far a rank has got.
+enum class Outcome : std::uint8_t { no_slot, no_memory, ready };
+
+// The worst outcome of all ranks.
+Outcome worst(ProcessGroup& parent, Outcome own) {
+  auto value = static_cast<std::uint8_t>(own);
   parent.all_reduce(std::span(&value, 1), ReduceOp::min);
-  return value != 0;
+  return static_cast<Outcome>(value);
+}
+
+std::string reason_of(Outcome outcome, const std::string& own_reason) {
+  if (outcome == Outcome::no_slot) {
+    return "no further group fits into the segment: at most " +
+           std::to_string(shm::kGroupCountMax - 1) +
+           " may exist beside the first; give up those that are no longer needed";
+  }
+  return own_reason.empty() ? "another rank has no shared memory left for it" : own_reason;
 }
 
 }  // namespace
@@ -70,28 +82,28 @@ ProcessGroup ProcessGroup::split(int color, int key) {
   for (int member : members) world_ranks.push_back(engine_->memory().world_rank(member));
   shm::Segment& segment = *engine_->job().segment();
 
-  std::string reason = "no further group fits into the segment: at most " +
-                       std::to_string(shm::kGroupCountMax - 1) +
-                       " may exist beside the first; give up those that are no longer needed";
+  std::string own_reason;
   int slot = -1;
   try {
     if (members.front() == rank()) slot = take_group_slot(segment, world_ranks);
   } catch (const SegmentError& error) {
-    reason = error.what();
+    own_reason = error.what();
   }
   slot = agree_on_slot(*this, members.front(), slot);
   const auto self = static_cast<int>(std::ranges::find(members, rank()) - members.begin());
-  bool succeeded = slot > 0 && slot < shm::kGroupCountMax;
+  const bool has_slot = slot > kWorldSlot && slot < shm::kGroupCountMax;
+  Outcome outcome = has_slot ? Outcome::ready : Outcome::no_slot;
   try {
-    if (succeeded) reserve_member(segment, slot, self);
+    if (has_slot) reserve_member(segment, slot, self);
   } catch (const SegmentError& error) {
-    succeeded = false;
-    reason = error.what();
+    outcome = Outcome::no_memory;
+    own_reason = error.what();
   }
-  const bool all = all_succeeded(*this, succeeded);
-  if (!all) {
-    if (slot > 0) leave_group_slot(segment, slot);
-    throw SegmentError("split: " + reason);
+  if (!own_reason.empty()) outcome = Outcome::no_memory;
+  outcome = worst(*this, outcome);
+  if (outcome != Outcome::ready) {
+    if (has_slot) leave_group_slot(segment, slot);
+    throw SegmentError("split: " + reason_of(outcome, own_reason));
   }
   return ProcessGroup(
       std::make_shared<GroupEngine>(engine_->shared_job(), slot, self, std::move(world_ranks)));

@@ -42,9 +42,11 @@ inline JoinBoardReading read_board(const shm::JoinBoard& board, std::uint64_t ge
   const std::uint64_t joined = board.joined.load(std::memory_order_acquire);
   // SYNC iteration. Acquire: pairs with publish_iteration().
   const std::uint64_t announced = board.announced.load(std::memory_order_acquire);
-  const std::uint64_t at = announced >> shm::kIterationBits;
-  reading.entered = at == generation;
-  reading.passed = at > generation;
+  // The word has room for 24 bits of the generation; members are at most two contexts apart.
+  constexpr std::uint64_t kGenerationMask = ~std::uint64_t{0} >> shm::kIterationBits;
+  const std::uint64_t ahead = ((announced >> shm::kIterationBits) - generation) & kGenerationMask;
+  reading.entered = ahead == 0;
+  reading.passed = ahead != 0 && ahead <= kGenerationMask / 2;
   reading.joined = reading.entered && joined == generation;
   reading.iterations = reading.entered ? announced & kIterationMask : 0;
   return reading;

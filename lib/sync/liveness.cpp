@@ -74,7 +74,8 @@ Vitality vitality(const shm::Life& life) noexcept {
   switch (life.state.load(std::memory_order_acquire)) {
     case shm::LifeState::absent:
     case shm::LifeState::claiming:
-      return Vitality::absent;
+      // Relaxed: end_of() acquires before the text is read.
+      return life.end.load(std::memory_order_relaxed) == 0 ? Vitality::absent : Vitality::vanished;
     case shm::LifeState::left:
       return Vitality::left;
     case shm::LifeState::raised:
@@ -86,7 +87,7 @@ Vitality vitality(const shm::Life& life) noexcept {
 }
 
 std::string process_label(const shm::Life& life) {
-  return "pid " + std::to_string(life.pid);
+  return life.pid == 0 ? "not attached" : "pid " + std::to_string(life.pid);
 }
 
 EndOfLife end_of(const shm::Life& life) {

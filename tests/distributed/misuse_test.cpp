@@ -5,6 +5,7 @@
 #include "tests/conformance/oracle.h"
 #include "tests/worlds/world_test.h"
 
+#include <tensorplay/distributed/algorithms/join.h>
 #include <tensorplay/error.h>
 
 #include <sys/mman.h>
@@ -15,6 +16,7 @@
 #include <atomic>
 #include <climits>
 #include <cstdint>
+#include <memory>
 #include <new>
 #include <optional>
 #include <span>
@@ -162,6 +164,40 @@ BOOST_AUTO_TEST_CASE(a_forked_child_can_t_use_the_group_and_doesn_t_end_it) {
       found.equal(sum_of_ones(part), 2, "the sum in the part");
       found.equal(sum_of_ones(group), 2, "the sum in the group");
     }
+    return found.text();
+  });
+  BOOST_TEST(result.findings() == "");
+}
+
+// A Joinable that does nothing.
+class Idle : public algorithms::Joinable {
+ public:
+  explicit Idle(ProcessGroup group) : group_(std::move(group)) {}
+  std::unique_ptr<algorithms::JoinHook> join_hook(const algorithms::JoinKwargs&) override {
+    return std::make_unique<algorithms::JoinHook>();
+  }
+  ProcessGroup& join_process_group() override { return group_; }
+
+ private:
+  ProcessGroup group_;
+};
+
+BOOST_AUTO_TEST_CASE(a_forked_child_that_leaves_a_context_doesn_t_disturb_the_ranks) {
+  const auto result = run_world(worlds::World::forked_processes, 2, [](ProcessGroup& group) {
+    Findings found;
+    Idle idle(group);
+    algorithms::Join join({idle}, {});
+    const pid_t child = fork();
+    if (child == 0) {
+      Findings in_child;
+      in_child.throws<InvalidArgument>([&] { join.finish(); }, "finish()");
+      _exit(in_child.empty() ? 0 : 1);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    found.equal(status, 0, "the status of the child");
+    found.equal(sum_of_ones(group), 2, "the sum in the group");
+    join.finish();
     return found.text();
   });
   BOOST_TEST(result.findings() == "");

@@ -264,6 +264,20 @@ void leave_behind(const TestJob& job, int count, int world_size, bool reaped) {
                    std::make_move_iterator(ranks.end()));
 }
 
+BOOST_AUTO_TEST_CASE(leftovers_of_other_jobs_are_removed_by_the_next_start) {
+  const TestJob dead;
+  const TestJob alive;
+  const TestJob next;
+  leave_behind(dead, 2, 3, true);
+  const auto waiting = start([&] { return meet(alive.rank(0, 2)); });
+  alive.await_ranks(1);
+  BOOST_TEST(meet(next.rank(0, 1)) == "");
+  BOOST_TEST(!dead.is_there());
+  BOOST_TEST(alive.is_there());
+  BOOST_TEST(meet(alive.rank(1, 2)) == "");
+  BOOST_TEST(waiting->report() == "");
+}
+
 BOOST_AUTO_TEST_CASE(a_leftover_for_another_number_of_ranks_is_replaced_too) {
   const TestJob job;
   leave_behind(job, 1, 3, true);
@@ -341,6 +355,7 @@ BOOST_AUTO_TEST_CASE(options_that_can_t_be_right_are_refused_before_anything_is_
   refused(job.rank(0, 257), "world_size is 257");
   refused(job.rank(0, 2, 0ms), "timeout is 0 ms");
   refused(job.rank(0, 2, -5ms), "timeout is -5 ms");
+  refused(job.rank(0, 2, std::chrono::milliseconds::max()), "at most 10000000000 ms");
   for (const std::string& name : {std::string("a/b"), std::string("../x"), std::string(""),
                                   std::string("a b"), std::string(kJobNameBytesMax + 1, 'x')}) {
     ProcessGroupOptions options = job.rank(0, 1);

@@ -4,7 +4,10 @@
 #include "tests/worlds/world_test.h"
 
 #include <algorithm>
-#include <cstdlib>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
 #include <string>
 #include <thread>
 
@@ -223,23 +226,74 @@ TP_WORLD_TEST(a_disabled_context_makes_hooks_and_runs_none) {
   BOOST_TEST(result.findings() == "");
 }
 
+// One host, one clock.
+std::int64_t now_ns() {
+  return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
 TP_WORLD_TEST(a_context_returns_when_all_have_joined_and_not_before) {
   const auto result = run_world(world, 3, [](ProcessGroup& group) {
     Findings found;
     Counter counter(group);
+    std::int64_t still_active_at = 0;
     {
       Join join({counter}, {});
       if (group.rank() == 2) {
         std::this_thread::sleep_for(std::chrono::milliseconds(150));
         counter.count();
+        still_active_at = now_ns();
       }
     }
-    const auto now = std::chrono::steady_clock::now().time_since_epoch();
-    std::int64_t left_at = std::chrono::nanoseconds(now).count();
+    const std::int64_t left_at = now_ns();
     std::vector<std::int64_t> all(3);
-    group.all_gather<std::int64_t>({&left_at, 1}, all);
-    // One host, one clock: nobody left 100 ms before the last one could have joined.
-    found.expect(std::abs(all[0] - all[2]) < 100'000'000, "rank 0 left with rank 2");
+    group.all_gather<std::int64_t>({&still_active_at, 1}, all);
+    found.expect(left_at >= all[2], "left while rank 2 was active");
+    return found.text();
+  });
+  BOOST_TEST(result.findings() == "");
+}
+
+// Nobody waits at the end of a disabled context: ranks may be any number of contexts apart there.
+TP_WORLD_TEST(enabled_and_disabled_contexts_take_turns) {
+  const auto result = run_world(world, 3, [](ProcessGroup& group) {
+    Findings found;
+    Counter counter(group);
+    for (int epoch = 0; epoch < 300; ++epoch) {
+      {
+        Join join({counter}, {});
+        for (int i = 0; i < (epoch + group.rank()) % 3; ++i) counter.count();
+      }
+      Join join({counter}, {.enable = false});
+      if (epoch % 7 == 0) group.barrier();
+    }
+    found.equal(counter.post_hooks_run, 300, "the contexts that ended");
+    return found.text();
+  });
+  BOOST_TEST(result.findings() == "");
+}
+
+// Its post hook can't be run.
+class Unfinishable : public Joinable {
+ public:
+  explicit Unfinishable(ProcessGroup group) : group_(std::move(group)) {}
+  std::unique_ptr<JoinHook> join_hook(const JoinKwargs&) override {
+    return std::make_unique<PostHook>([](bool) { throw std::runtime_error("a post hook's"); });
+  }
+  ProcessGroup& join_process_group() override { return group_; }
+
+ private:
+  ProcessGroup group_;
+};
+
+TP_WORLD_TEST(a_context_that_an_exception_ended_has_no_report) {
+  const auto result = run_world(world, 1, [](ProcessGroup& group) {
+    Findings found;
+    Unfinishable joinable(group);
+    Join join({joinable}, {});
+    found.contains(found.throws<std::runtime_error>([&] { join.finish(); }, "finish()"),
+                   "a post hook's", "the text");
+    found.contains(found.throws<PeerFailure>([&] { join.finish(); }, "finish() again"),
+                   "a post hook's", "the text again");
     return found.text();
   });
   BOOST_TEST(result.findings() == "");

@@ -125,6 +125,21 @@ BOOST_AUTO_TEST_CASE(a_member_in_a_later_context_is_seen_to_have_passed) {
   BOOST_TEST(!read_board(board, 5).joined);
 }
 
+BOOST_AUTO_TEST_CASE(generations_go_on_when_the_word_has_no_more_room_for_them) {
+  const std::uint64_t wrapped = std::uint64_t{1} << (64 - shm::kIterationBits);
+  for (const std::uint64_t generation : {wrapped - 1, wrapped, wrapped + 1, 5 * wrapped}) {
+    shm::JoinBoard& board = board_of(member, generation);
+    publish_iteration(board, generation, 7);
+    publish_joined(board, generation);
+    BOOST_TEST(read_board(board, generation).joined);
+    BOOST_TEST(read_board(board, generation).iterations == 7u);
+    BOOST_TEST(!read_board(board, generation).passed);
+    BOOST_TEST(read_board(board, generation - 2).passed);
+    BOOST_TEST(!read_board(board, generation + 2).entered);
+    BOOST_TEST(!read_board(board, generation + 2).passed);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(the_most_iterations_do_not_touch_the_generation) {
   shm::JoinBoard& board = board_of(member, 3);
   const std::uint64_t most = (std::uint64_t{1} << shm::kIterationBits) - 1;

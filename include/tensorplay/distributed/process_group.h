@@ -19,8 +19,9 @@
 // rank has gone (PeerFailure), or because ranks disagree (CollectiveMismatch). After one of these
 // the group can't be used any more, and says so at each further call.
 //
-// Buffers. A count may be 0, and any other whose source has at most 64 GiB. Destination and source
-// of one call must be the same span, as the method says, or not overlap.
+// Buffers. A count may be 0; sources of up to 48 GiB always fit into one call. Destination and
+// source of one call must be the same span, as the method says, or not overlap. A C array or
+// std::array is passed as std::span<T>(array): its length must not be part of the span's type.
 //
 // Threads. One thread at a time uses the groups of a process; two at once in one group is told by
 // InvalidArgument. After fork() the child can't use its parent's groups.
@@ -51,6 +52,9 @@ class ProcessGroup {
  public:
   explicit ProcessGroup(std::shared_ptr<GroupEngine> engine) noexcept
       : engine_(std::move(engine)) {}
+  // Copies only: a handle always refers to a group, also one that was moved from.
+  ProcessGroup(const ProcessGroup&) = default;
+  ProcessGroup& operator=(const ProcessGroup&) = default;
 
   int rank() const noexcept;  // of this process in this group: 0 ... size()-1
   int size() const noexcept;  // of the group, joined ranks included
@@ -77,7 +81,8 @@ class ProcessGroup {
                   values.data()});
   }
 
-  // values := root's values, on every rank. If the root has joined: InvalidArgument on all ranks.
+  // values := root's values, on every rank. If the root has joined: InvalidArgument on all active
+  // ranks, as in every collective with a root.
   template <Element T>
   Contributors broadcast(std::span<T> values, int root) {
     return broadcast_async(values, root).wait();
@@ -136,8 +141,7 @@ class ProcessGroup {
   }
 
   // destination := root's source[rank() * n, (rank() + 1) * n), n = destination.size(). `source`
-  // counts on `root` only and has size() * n elements there. If the root has joined:
-  // InvalidArgument on all ranks.
+  // counts on `root` only and has size() * n elements there.
   template <Element T>
   Contributors scatter(std::span<const std::type_identity_t<T>> source, std::span<T> destination,
                        int root) {
@@ -181,7 +185,10 @@ class ProcessGroup {
   // `count` elements of shared memory, 64-byte aligned, zero at first. Collectives whose buffers
   // all lie in such memory copy nothing in. Not collective. The memory belongs to this process's
   // job and lives until deallocate() or the job's last group ends. Throws SegmentError with the
-  // bytes wanted, the bytes free and the remedy, and never raises a signal later.
+  // bytes wanted, the bytes free and the remedy, and never raises a signal later; InvalidArgument
+  // for a size that can't be counted. deallocate() takes what allocate() gave, once no operation
+  // uses it any more, and throws InvalidArgument for anything else; after a failure, when peers may
+  // still be at it, it keeps the memory until the job ends.
   template <Element T>
   std::span<T> allocate(std::size_t count) {
     return {static_cast<T*>(allocate_bytes(count, sizeof(T))), count};

@@ -7,8 +7,8 @@
 
 namespace tensorplay::distributed {
 
-// Who this process is, and which job it belongs to. All ranks of a job pass the same `world_size`
-// and `job_name`; the other fields are each rank's own.
+// Who this process is, and which job it belongs to. All ranks of a job pass the same
+// `world_size`, `job_name` and `arena_bytes`; the other fields are each rank's own.
 struct ProcessGroupOptions {
   // Behaviour.
   int rank = -1;       // this process: 0 ... world_size - 1
@@ -17,7 +17,7 @@ struct ProcessGroupOptions {
   // and '-', at most 128 of them. Ranks that were forked by multiprocessing::spawn need none.
   std::string job_name;
   // How long any wait may last before it becomes a Timeout. Also the time within which all ranks
-  // must have started.
+  // must have started. 1 ms to 10^10 ms.
   std::chrono::milliseconds timeout{std::chrono::minutes{5}};
 
   // Performance.

@@ -31,7 +31,9 @@ class Work {
   // where the root had joined; the same again at every further call.
   Contributors wait();
 
-  // True if wait() would not block. Lets all operations of this process advance; never blocks.
+  // True if wait() would not block. Lets all operations of this process advance; never blocks. True
+  // as well once the group has failed, which wait() then throws; a time-out is counted by wait()
+  // only.
   bool is_completed();
 
   // The contributors of a completed operation. Throws InvalidArgument before that.

@@ -17,8 +17,10 @@
 // reduce_scatter              |
 // all_gather, gather,         | blocks of joined ranks are zero
 // all_to_all                  |
-// broadcast, scatter, and     | InvalidArgument on all active ranks if the root has joined, unless
-// reduce, gather              | its hook is in step and shadows the call
+// broadcast, scatter          | InvalidArgument on all active ranks if the root has joined, unless
+// its
+//                             | hook is in step and supplies the values
+// reduce, gather              | likewise, unless the root is in step
 // barrier                     | waits for the active ranks
 // other groups                | not concerned: a joined rank still has to come
 //
@@ -75,9 +77,10 @@ struct JoinOptions {
 // same group; used by one thread.
 class Join {
  public:
-  // Enters the context: builds the hooks in list order. Sends nothing and waits for nobody.
-  // Throws InvalidArgument, the Joinables being as they were before: no Joinable, two groups, a
-  // Joinable twice or in another context already, an argument that no Joinable knows.
+  // Enters the context: builds the hooks in list order, also for a disabled one. Sends nothing and
+  // waits for nobody. Throws InvalidArgument, the Joinables being as they were before: no Joinable,
+  // two groups, a Joinable twice or in another context already, a context on this group already, an
+  // argument that no Joinable knows; and what the group has failed by.
   explicit Join(JoinableList joinables, JoinOptions options = {});
 
   // Leaving the scope joins, as finish(). Leaving it by an exception doesn't wait: it tells the
@@ -88,19 +91,23 @@ class Join {
   Join& operator=(const Join&) = delete;
 
   // Joins: this rank has no more inputs. Shadows what the hooks ask for, waits until all ranks have
-  // joined, runs the post hooks. A second call returns the same report. Throws what the hooks
-  // throw, PeerFailure, Timeout (the group's time-out counted from the last sign of progress of any
-  // active rank), and EarlyTermination if that was asked for.
+  // joined, runs the post hooks. A second call returns the same report, or throws if there is none
+  // because an exception ended the context. Throws what the hooks throw, PeerFailure, Timeout (the
+  // group's time-out counted from the last sign of progress of any active rank), and
+  // EarlyTermination if that was asked for.
   JoinReport finish();
 
   // Tells that `joinable` begins (another) use in this iteration. One store; no system call, no
-  // waiting. The Joinable that notifies first announces the iteration.
+  // waiting. The Joinable that notifies first sets the pace: each of its uses begins an iteration.
+  // Another one that is used twice in between takes over, so that every use of every Joinable has
+  // an iteration, and a main_hook that shadows it.
   //
   // Gives a Work for the first Joinable of the list, whose result() is the number of ranks that are
   // active in this iteration; nothing for the others, in a disabled context and outside of one.
   //
   // Under throw_on_early_termination it waits until every rank has either announced this iteration
-  // or joined, and throws EarlyTermination in the latter case.
+  // or joined, and throws EarlyTermination in the latter case. Throws what the group has failed by,
+  // and InvalidArgument for two threads at once.
   static std::optional<Work> notify_join_context(Joinable& joinable);
 
  private:
@@ -121,6 +128,9 @@ JoinReport with_join(JoinableList joinables, JoinOptions options, Body&& body) {
     std::forward<Body>(body)();
   } catch (const std::exception& error) {
     join.fail(error.what());
+    throw;
+  } catch (...) {
+    join.fail("an exception that isn't a std::exception");
     throw;
   }
   return join.finish();

@@ -18,10 +18,12 @@ class JoinHook {
   //   - gets the result into the buffer that it passed;
   //   - returns no contributors, the buffer untouched, if the active ranks skip that collective in
   //     this iteration ('not made this time');
-  //   - supplies the values where it is a broadcast or scatter whose root is this rank.
+  //   - supplies the values where it is a broadcast or scatter whose root is this rank; these a
+  //   hook
+  //     makes in the order in which the active ranks make them.
   // Collectives of the active ranks that no hook asks for are followed without the hook's doing.
   // A hook that leaves this as it is costs nothing: its rank sleeps from joining to the end.
-  virtual void main_hook() {}
+  virtual void main_hook();
 
   // Runs once on every rank when all ranks have joined, in list order; its collectives are ordinary
   // ones. `is_last_joiner` is true on the ranks that missed no iteration: at least one, possibly
