@@ -22,6 +22,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <random>
 #include <span>
 #include <string>
 #include <string_view>
@@ -40,8 +41,9 @@ constexpr std::size_t kArenaBytes = std::size_t{1} << 20;
 class TestJob {
  public:
   TestJob() {
-    static int count = 0;
-    name_ = "test-" + std::to_string(getpid()) + "-" + std::to_string(++count);
+    // Process numbers would not do: sandboxes that share /dev/shm have the same ones.
+    std::random_device random;
+    name_ = "test-" + std::to_string(random()) + "-" + std::to_string(random());
   }
   ~TestJob() {
     BOOST_TEST(!is_there(), path() << " is left");

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <cstddef>
+#include <random>
 #include <string>
 #include <string_view>
 
@@ -18,8 +19,9 @@ namespace tensorplay::shm {
 class JobPlace {
  public:
   JobPlace() {
-    static int count = 0;
-    name_ = Segment::name_of("test-" + std::to_string(getpid()) + "-" + std::to_string(++count));
+    // Process numbers would not do: sandboxes that share /dev/shm have the same ones.
+    std::random_device random;
+    name_ = Segment::name_of("test-" + std::to_string(random()) + "-" + std::to_string(random()));
   }
   ~JobPlace() { shm_unlink(name_.c_str()); }
   JobPlace(const JobPlace&) = delete;
