@@ -2,6 +2,10 @@
 // 16-bit floating-point formats, which the language lacks.
 #pragma once
 
+#if defined(__cplusplus) && __cplusplus < 202002L
+#error "TensorPlay needs C++20: compile with -std=c++20"
+#endif
+
 #include <concepts>
 #include <cstddef>
 #include <cstdint>

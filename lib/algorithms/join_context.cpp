@@ -48,7 +48,8 @@ void JoinContext::check_joinables() const {
     if (!(joinable.join_process_group() == group_)) {
       throw InvalidArgument(
           "Using join context manager with multiple process groups: " + label +
-          " has another group than the first Joinable; use one context per group");
+          " has another group than the first Joinable; a context serves one group, and contexts of "
+          "different groups follow one another");
     }
     if (joinable.context_ != nullptr) {
       throw InvalidArgument(label + " is in a Join context already; finish that one first");
@@ -62,7 +63,7 @@ void JoinContext::check_joinables() const {
   if (group_.engine().membership().fingerprint != 0) {
     throw InvalidArgument(
         "this process group is in a Join context already; contexts of one group can't be nested: "
-        "pass all Joinables to one context, or split() the group");
+        "pass all Joinables to one context");
   }
 }
 

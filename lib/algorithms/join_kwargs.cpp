@@ -24,8 +24,8 @@ std::string text_of(const Value& value) {
 template <typename T>
 T typed(std::string_view name, const Value& value) {
   if (const auto* match = std::get_if<T>(&value)) return *match;
-  throw InvalidArgument("Join argument '" + std::string(name) + "' is a " + type_name(value) +
-                        ", but a " + type_name(Value(T{})) + " is expected");
+  throw InvalidArgument("Join argument '" + std::string(name) + "' has the type " +
+                        type_name(value) + ", but " + type_name(Value(T{})) + " is expected");
 }
 
 }  // namespace

@@ -26,8 +26,10 @@ std::vector<Choice> gather_choices(ProcessGroup& parent, int color, int key) {
   std::vector<std::int32_t> all(2 * static_cast<std::size_t>(parent.size()));
   const Contributors present = parent.all_gather(std::span(own), std::span(all));
   if (present.count() != parent.size()) {
-    throw InvalidArgument("split: only " + to_string(present) +
-                          " take part; call it outside of Join contexts, or before a rank joins");
+    throw InvalidArgument("split: only " + to_string(present) + " of " +
+                          std::to_string(parent.size()) +
+                          " ranks called it; call it outside of Join contexts, or before a rank "
+                          "joins");
   }
   std::vector<Choice> choices;
   for (int r = 0; r < parent.size(); ++r) {

@@ -32,6 +32,7 @@ PeerFailure::Cause cause_of(const ChildEnd& end) {
 void spawn(int world_size, const std::function<void(ProcessGroup&)>& body,
            const SpawnOptions& options) {
   check_world_size(world_size);
+  distributed::check_timeout(options.timeout);
   const std::shared_ptr<shm::Segment> segment = shm::Segment::create_anonymous(
       {.world_size = world_size, .arena_bytes = options.arena_bytes});
 

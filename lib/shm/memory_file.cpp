@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include <cerrno>
 #include <cstring>
+#include <limits>
 
 namespace tensorplay::shm {
 namespace {
@@ -109,6 +110,8 @@ void MemoryFile::punch_hole(std::size_t offset, std::size_t bytes) const noexcep
 std::size_t MemoryFile::bytes_free() const noexcept {
   struct statfs status {};
   if (fstatfs(descriptor_, &status) != 0) return 0;
+  // A memfd lives in a file system without a size.
+  if (status.f_blocks == 0) return std::numeric_limits<std::size_t>::max();
   return static_cast<std::size_t>(status.f_bavail) * static_cast<std::size_t>(status.f_bsize);
 }
 

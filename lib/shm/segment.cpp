@@ -1,14 +1,17 @@
 #include "lib/shm/segment.h"
 
+#include "lib/shm/available_memory.h"
 #include "lib/shm/memory_file.h"
 
 #include <tensorplay/error.h>
 
 #include <sys/mman.h>
 #include <unistd.h>
+#include <algorithm>
 #include <boost/interprocess/mapped_region.hpp>
 #include <cerrno>
 #include <cstring>
+#include <limits>
 
 namespace tensorplay::shm {
 
@@ -251,13 +254,27 @@ std::byte* Segment::at(std::size_t offset) const noexcept {
   return mapping_->at(offset);
 }
 
+namespace {
+
+// Anonymous memory has no size of its own that it could run out of: the kernel would kill for it.
+// What is small isn't worth the look.
+std::size_t available_for(std::size_t bytes) noexcept {
+  constexpr std::size_t kSmall = std::size_t{4} << 20;
+  return bytes <= kSmall ? std::numeric_limits<std::size_t>::max() : available_memory();
+}
+
+}  // namespace
+
 void Segment::reserve(std::span<std::byte> range, const char* purpose) const {
   if (range.empty()) return;
-  const int error = file_->reserve(offset_of(range.data()), range.size());
+  const std::size_t available = available_for(range.size());
+  const int error =
+      range.size() > available ? ENOMEM : file_->reserve(offset_of(range.data()), range.size());
   if (error == 0) return;
   throw SegmentError("no shared memory for " + std::string(purpose) + ": " +
                      std::to_string(range.size()) + " bytes wanted, " +
-                     std::to_string(file_->bytes_free()) + " free (" + std::strerror(error) +
+                     std::to_string(std::min(available, file_->bytes_free())) + " free (" +
+                     std::strerror(error) +
                      "); enlarge /dev/shm (docker run --shm-size, mount -o remount,size=...), or " +
                      "use fewer ranks or smaller buffers");
 }

@@ -25,6 +25,35 @@ BOOST_AUTO_TEST_CASE(a_file_is_written_whole_and_nothing_else_is_left) {
   BOOST_TEST(folder.entry_count() == 1);
 }
 
+BOOST_AUTO_TEST_CASE(a_link_is_followed) {
+  const TemporaryFolder folder;
+  write_atomically(folder / "real", "first");
+  std::filesystem::create_symlink("real", folder / "link");
+  write_atomically(folder / "link", "second");
+  BOOST_TEST(std::filesystem::is_symlink(folder / "link"));
+  BOOST_TEST(content(folder / "real") == "second");
+}
+
+BOOST_AUTO_TEST_CASE(a_device_is_written_to_and_not_replaced) {
+  require_writable("/dev/null", "--out");
+  write_atomically("/dev/null", "text");
+  BOOST_TEST(std::filesystem::is_character_file("/dev/null"));
+  BOOST_TEST(thrown_message([] { write_atomically("/dev/full", "text"); }) ==
+             "'/dev/full' couldn't be written: No space left on device");
+  BOOST_TEST(std::filesystem::is_character_file("/dev/full"));
+}
+
+BOOST_AUTO_TEST_CASE(one_file_for_two_purposes_is_refused) {
+  const TemporaryFolder folder;
+  write_atomically(folder / "a", "data");
+  std::filesystem::create_symlink("a", folder / "b");
+  require_different(folder / "c", "--out", folder / "a", "--data");
+  require_different("", "--out", "", "--plot");
+  BOOST_TEST(
+      thrown_message([&] { require_different(folder / "b", "--out", folder / "a", "--data"); }) ==
+      "--out and --data both name '" + (folder / "b").string() + "'; give each a file of its own");
+}
+
 BOOST_AUTO_TEST_CASE(trying_leaves_no_trace) {
   const TemporaryFolder folder;
   require_writable(folder / "a", "--out");

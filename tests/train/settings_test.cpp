@@ -35,6 +35,11 @@ BOOST_AUTO_TEST_CASE(the_data_is_all_that_must_be_given) {
   BOOST_TEST(thrown_message([] { parse_settings({}); }) == "--data is required (see train --help)");
 }
 
+BOOST_AUTO_TEST_CASE(of_an_option_given_twice_the_later_counts) {
+  const Settings settings = parsed({"--shards", "40,60", "--epochs", "3", "--shards", "70,30"});
+  BOOST_TEST(settings.shares == std::vector<double>({70, 30}), boost::test_tools::per_element());
+}
+
 BOOST_AUTO_TEST_CASE(every_option_arrives) {
   const Settings settings = parsed({"--shards", "40,30.5,0",
                                     "--seed=9", "--epochs",

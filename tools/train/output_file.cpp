@@ -12,6 +12,42 @@
 namespace tensorplay::train {
 namespace {
 
+// Where writing to `path` would end: behind links.
+std::filesystem::path followed(const std::filesystem::path& path) {
+  std::error_code error;
+  std::filesystem::path target = std::filesystem::weakly_canonical(path, error);
+  return error ? path : target;
+}
+
+// A pipe, a device, a socket: nothing to be replaced.
+bool is_special(const std::filesystem::path& path) {
+  std::error_code ignored;
+  const std::filesystem::file_status status = std::filesystem::status(path, ignored);
+  return std::filesystem::exists(status) && !std::filesystem::is_regular_file(status) &&
+         !std::filesystem::is_directory(status);
+}
+
+// False, with errno set, where it fails.
+bool write_all(int descriptor, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(descriptor, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+bool write_in_place(const std::filesystem::path& path, std::string_view text) {
+  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (descriptor < 0) return false;
+  const bool written = write_all(descriptor, text);
+  const int error = errno;
+  ::close(descriptor);
+  errno = error;
+  return written;
+}
+
 // A file beside `target`, open for writing and removed again unless it was moved to its target.
 class TemporaryFile {
  public:
@@ -29,15 +65,7 @@ class TemporaryFile {
   bool is_open() const noexcept { return descriptor_ >= 0; }
 
   // These two give false and set errno where they fail.
-  bool write(std::string_view text) {
-    while (!text.empty()) {
-      const ssize_t written = ::write(descriptor_, text.data(), text.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written <= 0) return false;
-      text.remove_prefix(static_cast<std::size_t>(written));
-    }
-    return true;
-  }
+  bool write(std::string_view text) { return write_all(descriptor_, text); }
   bool move_to(const std::filesystem::path& target) {
     moved_ = ::fsync(descriptor_) == 0 && ::rename(path_.c_str(), target.c_str()) == 0;
     return moved_;
@@ -51,13 +79,23 @@ class TemporaryFile {
 
 }  // namespace
 
+void require_different(const std::filesystem::path& path, std::string_view option,
+                       const std::filesystem::path& other, std::string_view other_option) {
+  if (path.empty() || other.empty() || is_special(path)) return;
+  if (followed(path) != followed(other)) return;
+  throw InvalidArgument(fmt::format("{} and {} both name '{}'; give each a file of its own", option,
+                                    other_option, path.string()));
+}
+
 void require_writable(const std::filesystem::path& path, std::string_view option) {
   std::error_code ignored;
   if (!path.has_filename() || std::filesystem::is_directory(path, ignored)) {
     throw InvalidArgument(
         fmt::format("{} '{}' is a directory; give the name of a file", option, path.string()));
   }
-  if (!TemporaryFile(path).is_open()) {
+  const bool can_write = is_special(path) ? ::access(path.c_str(), W_OK) == 0
+                                          : TemporaryFile(followed(path)).is_open();
+  if (!can_write) {
     throw InvalidArgument(
         fmt::format("{} '{}' can't be written ({}); choose a file in a folder that "
                     "exists and is yours to write",
@@ -66,8 +104,12 @@ void require_writable(const std::filesystem::path& path, std::string_view option
 }
 
 void write_atomically(const std::filesystem::path& path, std::string_view text) {
-  TemporaryFile file(path);
-  if (!file.is_open() || !file.write(text) || !file.move_to(path)) {
+  const auto replaced = [&] {
+    const std::filesystem::path target = followed(path);
+    TemporaryFile file(target);
+    return file.is_open() && file.write(text) && file.move_to(target);
+  };
+  if (!(is_special(path) ? write_in_place(path, text) : replaced())) {
     throw InvalidArgument(
         fmt::format("'{}' couldn't be written: {}", path.string(), std::strerror(errno)));
   }

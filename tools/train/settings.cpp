@@ -94,6 +94,8 @@ std::vector<std::string> keys(const std::map<std::string, Value>& map) {
 }
 
 void add_learning_options(CLI::App& app, Settings& settings, Raw& raw) {
+  // An option that is given twice: the later one counts, so that scripts can be overridden.
+  app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   app.add_option("--data", settings.data_path,
                  "CSV file: rows of numbers, the class 0..K-1 last, no header line")
       ->required();
@@ -227,6 +229,12 @@ void require_fit(const Settings& settings, int rank_count) {
         "--shards has {} share{} for {} rank{}; give one per rank, or start {} ranks", share_count,
         share_count == 1 ? "" : "s", rank_count, rank_count == 1 ? "" : "s", share_count));
   }
+  require_different(settings.report_path, "--out", settings.data_path, "--data");
+  require_different(settings.plot_path, "--plot", settings.data_path, "--data");
+  require_different(settings.model_path, "--model", settings.data_path, "--data");
+  require_different(settings.plot_path, "--plot", settings.report_path, "--out");
+  require_different(settings.model_path, "--model", settings.report_path, "--out");
+  require_different(settings.model_path, "--model", settings.plot_path, "--plot");
   if (!settings.report_path.empty()) require_writable(settings.report_path, "--out");
   if (!settings.plot_path.empty()) require_writable(settings.plot_path, "--plot");
   if (!settings.model_path.empty()) require_writable(settings.model_path, "--model");

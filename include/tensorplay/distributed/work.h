@@ -16,7 +16,8 @@ class WorkState;  // what a Work refers to; known to the library only
 // The buffers passed to the operation belong to it until wait() has returned or is_completed() has
 // given true: don't write the source, don't read the destination, keep both alive. There is no
 // thread behind a Work: operations make progress while any call of this process waits for
-// something, and whenever is_completed() is asked. Dropping a Work does not cancel its operation.
+// something, and whenever is_completed() is asked; that a later operation has ended, a barrier for
+// one, doesn't tell that this one has. Dropping a Work does not cancel its operation.
 //
 // A Work is used by the thread that uses its group, and must not outlive the process's last
 // ProcessGroup.

@@ -10,7 +10,7 @@ namespace tensorplay::multiprocessing {
 
 struct SpawnOptions {
   // Behaviour.
-  // The time-out of the group that each child gets.
+  // The time-out of the group that each child gets: 1 ms to 10^10 ms.
   std::chrono::milliseconds timeout{std::chrono::minutes{5}};
   // How long the other ranks may take to end by themselves after the first failure, and again after
   // SIGTERM, before they are killed.
@@ -47,7 +47,8 @@ class SpawnFailure : public Error {
 // Call it while the process has one thread: what other threads hold (locks, for one) stays held in
 // the children.
 //
-// Throws InvalidArgument for a world size that isn't 1 ... kRankCountMax; SegmentError.
+// Throws InvalidArgument for a world size that isn't 1 ... kRankCountMax, or a time-out out of its
+// range; SegmentError.
 void spawn(int world_size, const std::function<void(distributed::ProcessGroup&)>& body,
            const SpawnOptions& options = {});
 

@@ -24,6 +24,10 @@
 // barrier                     | waits for the active ranks
 // other groups                | not concerned: a joined rank still has to come
 //
+// Several groups. A context concerns one group. While a rank waits in finish() it makes no other
+// calls, so a group whose ranks still need each other can't be used inside another group's context
+// by ranks that run out at different times: let contexts of different groups follow one another.
+//
 // Errors. An exception that leaves the context on one rank reaches the others as PeerFailure. What
 // can't work is CollectiveMismatch on all ranks: another list of Joinables, other flags or
 // arguments on one rank than on another, one rank inside and another outside a context at the same
