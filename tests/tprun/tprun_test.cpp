@@ -237,6 +237,22 @@ BOOST_AUTO_TEST_CASE(a_rank_that_ignores_sigterm_is_killed_after_the_grace) {
   BOOST_TEST(!is_running(pid_in(result.output, "pid")));
 }
 
+// The grace is longer than the test may last: it would end by that alone.
+BOOST_AUTO_TEST_CASE(a_stopped_rank_hears_of_the_end_at_once) {
+  const CommandResult result =
+      run_tprun({"-n", "2", "--grace", "3600", "--", "sh", "-c",
+                 "if [ $RANK = 0 ]; then kill -STOP $$; fi; sleep 0.5; exit 4"});
+  BOOST_TEST(result.exit_code == 4);
+}
+
+BOOST_AUTO_TEST_CASE(output_that_is_lost_is_no_success) {
+  const CommandResult result =
+      Command({"sh", "-c", tprun({}).front() + " -n 1 -- echo x > /dev/full"}).finish();
+  BOOST_TEST(result.exit_code == 1);
+  BOOST_TEST(result.error ==
+             "tprun: the ranks' output couldn't be written: No space left on device\n");
+}
+
 BOOST_AUTO_TEST_CASE(a_rank_may_clean_up_when_it_gets_sigterm) {
   const CommandResult result =
       run_script(2,

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstring>
 #include <string>
 #include <utility>
 
@@ -72,6 +73,15 @@ void Launch::start_rank(int rank) {
   relays_.emplace_back(std::move(error.read_end), prefix, *error_sink_);
 }
 
+// Output that was lost isn't a success.
+int Launch::exit_code() const {
+  if (verdict_.exit_code() != 0 || output_.lost_by() == 0) return verdict_.exit_code();
+  const std::string text = std::string("tprun: the ranks' output couldn't be written: ") +
+                           std::strerror(output_.lost_by()) + "\n";
+  static_cast<void>(!::write(STDERR_FILENO, text.data(), text.size()));
+  return 1;
+}
+
 int Launch::input_of(int rank) {
   if (rank != 0) {
     rank_input_ = open_null();
@@ -91,7 +101,7 @@ int Launch::run() {
     set.wait(poll_timeout_ms());
     advance();
   }
-  return verdict_.exit_code();
+  return exit_code();
 }
 
 void Launch::watch(PollSet& set) {
@@ -177,6 +187,7 @@ void Launch::begin_ending(int signal, const std::string& announcement) {
     error_sink_->append("tprun: " + verdict_.text() + announcement + "\n");
   }
   signal_all(signal);
+  signal_all(SIGCONT);  // a stopped rank hears of it only when it goes on
   ending_signal_ = signal;
   kill_at_ = Clock::now() + settings_.grace;
 }

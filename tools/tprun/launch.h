@@ -38,6 +38,7 @@ class Launch {
   using Clock = std::chrono::steady_clock;
 
   void start_rank(int rank);
+  int exit_code() const;
   int input_of(int rank);
   void watch(PollSet& set);
   void watch_streams(PollSet& set);

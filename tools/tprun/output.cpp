@@ -22,7 +22,9 @@ void Output::write_some() {
   const std::string_view piece = next_piece();
   const ssize_t bytes = ::write(descriptor_, piece.data(), piece.size());
   if (bytes < 0) {
-    if (errno != EINTR && errno != EAGAIN) give_up();
+    if (errno == EINTR || errno == EAGAIN) return;
+    lost_by_ = errno == EPIPE ? 0 : errno;
+    give_up();
     return;
   }
   written_ += static_cast<std::size_t>(bytes);

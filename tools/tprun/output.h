@@ -29,6 +29,9 @@ class Output {
   bool is_full() const noexcept { return queue_.size() - written_ >= kQueueBytes; }
   // Nobody reads any more. What is appended is thrown away.
   bool is_broken() const noexcept { return is_broken_; }
+  // The errno value with which writing failed, so that output is missing; 0 if it didn't, or if the
+  // reader left of its own will.
+  int lost_by() const noexcept { return lost_by_; }
   void give_up() noexcept;
 
  private:
@@ -40,6 +43,7 @@ class Output {
   std::string queue_;
   std::size_t written_ = 0;  // bytes of the queue
   bool is_broken_ = false;
+  int lost_by_ = 0;
 };
 
 }  // namespace tensorplay::tprun
