@@ -1,6 +1,7 @@
 // The texts of public values.
 #include <tensorplay/distributed/collective_call.h>
 #include <tensorplay/distributed/contributors.h>
+#include <tensorplay/distributed/peer_failure_policy.h>
 
 namespace tensorplay::distributed {
 
@@ -24,6 +25,16 @@ const char* name(CollectiveKind kind) noexcept {
       return "scatter";
     case CollectiveKind::all_to_all:
       return "all_to_all";
+  }
+  return "unknown";
+}
+
+const char* name(PeerFailurePolicy policy) noexcept {
+  switch (policy) {
+    case PeerFailurePolicy::raise:
+      return "raise";
+    case PeerFailurePolicy::continue_without:
+      return "continue_without";
   }
   return "unknown";
 }

@@ -187,6 +187,15 @@ std::optional<std::chrono::milliseconds> timeout_of(const Environment& environme
   return std::chrono::milliseconds(std::llround(seconds * 1000));
 }
 
+PeerFailurePolicy peer_failure_policy_of(const Environment& environment) {
+  const char* variable = "TENSORPLAY_ON_PEER_FAILURE";
+  const std::string text = environment.variable(variable).value_or("raise");
+  for (const auto policy : {PeerFailurePolicy::raise, PeerFailurePolicy::continue_without}) {
+    if (text == name(policy)) return policy;
+  }
+  refuse(variable, text, ": raise or continue_without is needed");
+}
+
 }  // namespace
 
 Environment Environment::of_this_process() {
@@ -209,6 +218,7 @@ ProcessGroupOptions options_from(const Environment& environment) {
   check_slurm_step(environment, launcher, options.world_size);
   options.job_name = job_name_of(environment, launcher);
   options.timeout = timeout_of(environment).value_or(options.timeout);
+  options.on_peer_failure = peer_failure_policy_of(environment);
   return options;
 }
 

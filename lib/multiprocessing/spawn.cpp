@@ -33,8 +33,10 @@ void spawn(int world_size, const std::function<void(ProcessGroup&)>& body,
            const SpawnOptions& options) {
   check_world_size(world_size);
   distributed::check_timeout(options.timeout);
-  const std::shared_ptr<shm::Segment> segment = shm::Segment::create_anonymous(
-      {.world_size = world_size, .arena_bytes = options.arena_bytes});
+  const std::shared_ptr<shm::Segment> segment =
+      shm::Segment::create_anonymous({.world_size = world_size,
+                                      .arena_bytes = options.arena_bytes,
+                                      .on_peer_failure = options.on_peer_failure});
 
   // The group ends with this frame, by return or by unwinding: before the child reports.
   const auto live = [&](int rank) {

@@ -25,6 +25,7 @@
 
 #include <tensorplay/distributed/collective_call.h>
 #include <tensorplay/distributed/contributors.h>
+#include <tensorplay/distributed/peer_failure_policy.h>
 
 #include <pthread.h>
 
@@ -40,7 +41,7 @@ namespace tensorplay::shm {
 
 // "TNSRPLAY" in the order of the bytes: tells our segments from other people's files.
 inline constexpr std::uint64_t kMagic = 0x59414c5052534e54;
-inline constexpr std::uint32_t kLayoutVersion = 1;  // bump on any change in this file
+inline constexpr std::uint32_t kLayoutVersion = 2;  // bump on any change in this file
 
 using distributed::kRankCountMax;
 inline constexpr int kGroupCountMax = 64;  // one per bit of SegmentHeader::group_slots
@@ -113,6 +114,8 @@ struct SegmentHeader {
   std::uint64_t segment_bytes;
   std::uint64_t arena_bytes;  // per rank
   std::uint32_t owner_uid;
+  distributed::PeerFailurePolicy on_peer_failure;
+  std::uint32_t reserved;
   std::atomic<SegmentState> state;
 
   // Ranks asleep anywhere in the job: whoever publishes something looks here before it looks at

@@ -46,7 +46,8 @@ Segment::Segment(std::shared_ptr<MemoryFile> file, const Geometry& geometry)
 
 Segment::~Segment() = default;
 
-std::shared_ptr<Segment> Segment::make(std::shared_ptr<MemoryFile> file, const Geometry& geometry) {
+std::shared_ptr<Segment> Segment::make(std::shared_ptr<MemoryFile> file, const Geometry& geometry,
+                                       const SegmentOptions& options) {
   std::shared_ptr<Segment> segment(new Segment(std::move(file), geometry));
   auto* begin = reinterpret_cast<std::byte*>(segment->header_);
   segment->reserve({begin, geometry.groups_offset}, "the control blocks");
@@ -57,13 +58,14 @@ std::shared_ptr<Segment> Segment::make(std::shared_ptr<MemoryFile> file, const G
   header.segment_bytes = geometry.segment_bytes;
   header.arena_bytes = geometry.arena_bytes;
   header.owner_uid = geteuid();
+  header.on_peer_failure = options.on_peer_failure;
   return segment;
 }
 
 std::shared_ptr<Segment> Segment::create_anonymous(const SegmentOptions& options) {
   const Geometry geometry = Geometry::of(options.world_size, options.arena_bytes);
   auto file = std::make_shared<MemoryFile>(MemoryFile::anonymous(geometry.segment_bytes));
-  auto segment = make(std::move(file), geometry);
+  auto segment = make(std::move(file), geometry, options);
   segment->publish();
   return segment;
 }
@@ -82,7 +84,7 @@ std::shared_ptr<Segment> Segment::create_named(const std::string& name,
   if (!file->try_lock() || !file->has_name()) return nullptr;
   try {
     file->resize(geometry.segment_bytes);
-    return make(file, geometry);
+    return make(file, geometry, options);
   } catch (...) {
     file->unlink();
     throw;
@@ -122,6 +124,9 @@ Geometry checked_geometry(const SegmentHeader& header, const std::string& name,
     geometry = Geometry::of(static_cast<int>(header.world_size), header.arena_bytes);
   } catch (const InvalidArgument& error) {
     refuse(name, std::string("its header can't be right: ") + error.what(), remedy);
+  }
+  if (header.on_peer_failure > distributed::PeerFailurePolicy::continue_without) {
+    refuse(name, "its header can't be right: no such policy for peer failures", remedy);
   }
   if (header.segment_bytes != geometry.segment_bytes || file_bytes != geometry.segment_bytes) {
     refuse(name,
@@ -193,6 +198,13 @@ void Segment::expect(const SegmentOptions& options) const {
     refuse(file_->name(),
            "its arenas have " + std::to_string(geometry_.arena_bytes) +
                " bytes, this rank expects " + std::to_string(expected.arena_bytes),
+           remedy);
+  }
+  if (header_->on_peer_failure != options.on_peer_failure) {
+    refuse(file_->name(),
+           std::string("its ranks ") + distributed::name(header_->on_peer_failure) +
+               " on a peer's failure, this rank would " +
+               distributed::name(options.on_peer_failure),
            remedy);
   }
 }

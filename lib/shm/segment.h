@@ -7,6 +7,8 @@
 
 #include "lib/shm/layout.h"
 
+#include <tensorplay/distributed/peer_failure_policy.h>
+
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -19,6 +21,7 @@ class MemoryFile;
 struct SegmentOptions {
   int world_size = 0;
   std::size_t arena_bytes = 0;  // per rank; rounded up to whole pages
+  distributed::PeerFailurePolicy on_peer_failure = distributed::PeerFailurePolicy::raise;
 };
 
 // One mapping of a segment into this process. Shared by the ranks that live in this process (one,
@@ -80,7 +83,8 @@ class Segment {
  private:
   class Mapping;  // the file and its place in this process's address space
   Segment(std::shared_ptr<MemoryFile> file, const Geometry& geometry);
-  static std::shared_ptr<Segment> make(std::shared_ptr<MemoryFile> file, const Geometry& geometry);
+  static std::shared_ptr<Segment> make(std::shared_ptr<MemoryFile> file, const Geometry& geometry,
+                                       const SegmentOptions& options);
 
   std::shared_ptr<MemoryFile> file_;
   std::unique_ptr<Mapping> mapping_;

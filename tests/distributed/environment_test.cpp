@@ -187,6 +187,9 @@ static const std::vector<Refusal> kRefusals{
     {"time-out not finite",
      {{"RANK", "0"}, {"WORLD_SIZE", "1"}, {"TENSORPLAY_TIMEOUT_S", "nan"}},
      {"TENSORPLAY_TIMEOUT_S=nan", "seconds"}},
+    {"policy unknown",
+     {{"RANK", "0"}, {"WORLD_SIZE", "1"}, {"TENSORPLAY_ON_PEER_FAILURE", "ignore"}},
+     {"TENSORPLAY_ON_PEER_FAILURE=ignore", "continue_without"}},
     {"job with a slash",
      {{"RANK", "0"}, {"WORLD_SIZE", "1"}, {"TENSORPLAY_JOB", "a/b"}},
      {"TENSORPLAY_JOB=a/b", "'/'", "position 1", "letters, digits"}},
@@ -228,6 +231,13 @@ BOOST_AUTO_TEST_CASE(the_timeout_is_read_in_seconds) {
   BOOST_TEST((options_of(table).timeout == std::chrono::seconds(90)));
   table["TENSORPLAY_TIMEOUT_S"] = "0.25";
   BOOST_TEST((options_of(table).timeout == std::chrono::milliseconds(250)));
+}
+
+BOOST_AUTO_TEST_CASE(the_policy_for_failures_is_read_by_its_name) {
+  Table table{{"RANK", "0"}, {"WORLD_SIZE", "1"}};
+  BOOST_TEST((options_of(table).on_peer_failure == PeerFailurePolicy::raise));
+  table["TENSORPLAY_ON_PEER_FAILURE"] = "continue_without";
+  BOOST_TEST((options_of(table).on_peer_failure == PeerFailurePolicy::continue_without));
 }
 
 BOOST_AUTO_TEST_CASE(a_uri_becomes_a_right_job_name_that_still_differs_from_others) {

@@ -97,6 +97,23 @@ BOOST_AUTO_TEST_CASE(a_segment_with_other_arenas_is_refused_with_both_sizes) {
   BOOST_TEST(says(text, std::to_string(128 * 1024)));
 }
 
+BOOST_AUTO_TEST_CASE(a_segment_with_another_policy_for_failures_is_refused_with_both) {
+  const JobPlace place;
+  Segment::create_named(place.name(), kOptions)->publish();
+  SegmentOptions surviving = kOptions;
+  surviving.on_peer_failure = distributed::PeerFailurePolicy::continue_without;
+  const std::string text = refusal(place, surviving);
+  BOOST_TEST(says(text, "its ranks raise"));
+  BOOST_TEST(says(text, "would continue_without"));
+}
+
+BOOST_AUTO_TEST_CASE(a_header_with_an_unknown_policy_for_failures_is_refused) {
+  BOOST_TEST(says(refusal_after([](SegmentHeader& header) {
+                    header.on_peer_failure = static_cast<distributed::PeerFailurePolicy>(7);
+                  }),
+                  "no such policy"));
+}
+
 BOOST_AUTO_TEST_CASE(a_header_with_a_wrong_size_is_refused) {
   BOOST_TEST(says(refusal_after([](SegmentHeader& header) { header.segment_bytes += kPageBytes; }),
                   "its size is"));

@@ -74,8 +74,10 @@ std::string live_as_rank(std::shared_ptr<shm::Segment> segment, int rank, const 
 
 WorldResult run_world(World world, int world_size, const RankBody& body,
                       const WorldOptions& options) {
-  const std::shared_ptr<shm::Segment> segment = shm::Segment::create_anonymous(
-      {.world_size = world_size, .arena_bytes = options.arena_bytes});
+  const std::shared_ptr<shm::Segment> segment =
+      shm::Segment::create_anonymous({.world_size = world_size,
+                                      .arena_bytes = options.arena_bytes,
+                                      .on_peer_failure = options.on_peer_failure});
   return world == World::forked_processes ? run_processes(segment, body, options)
                                           : run_threads(world, segment, body, options);
 }

@@ -21,6 +21,7 @@
 // doing.
 #pragma once
 
+#include <tensorplay/distributed/peer_failure_policy.h>
 #include <tensorplay/distributed/process_group.h>
 
 #include <chrono>
@@ -43,6 +44,7 @@ struct WorldOptions {
   std::chrono::milliseconds grace{std::chrono::seconds{30}};
   // Room for allocate(), per rank.
   std::size_t arena_bytes = std::size_t{64} << 20;
+  distributed::PeerFailurePolicy on_peer_failure = distributed::PeerFailurePolicy::raise;
 };
 
 // How one rank ended.

@@ -1,6 +1,8 @@
 // How a process finds its group.
 #pragma once
 
+#include <tensorplay/distributed/peer_failure_policy.h>
+
 #include <chrono>
 #include <cstddef>
 #include <string>
@@ -8,7 +10,8 @@
 namespace tensorplay::distributed {
 
 // Who this process is, and which job it belongs to. All ranks of a job pass the same
-// `world_size`, `job_name` and `arena_bytes`; the other fields are each rank's own.
+// `world_size`, `job_name`, `on_peer_failure` and `arena_bytes`; the other fields are each rank's
+// own.
 struct ProcessGroupOptions {
   // Behaviour.
   int rank = -1;       // this process: 0 ... world_size - 1
@@ -19,6 +22,8 @@ struct ProcessGroupOptions {
   // How long any wait may last before it becomes a Timeout. Also the time within which all ranks
   // must have started. 1 ms to 10^10 ms.
   std::chrono::milliseconds timeout{std::chrono::minutes{5}};
+  // Whether the ranks that are left go on when one of them dies.
+  PeerFailurePolicy on_peer_failure = PeerFailurePolicy::raise;
 
   // Performance.
   // Address space for allocate(), per rank. Reserved, not used: memory is taken as it is allocated.
@@ -32,8 +37,9 @@ struct ProcessGroupOptions {
 //   OMPI_COMM_WORLD_RANK, OMPI_COMM_WORLD_SIZE   Open MPI's mpirun
 //   PMI_RANK, PMI_SIZE                           MPICH's and Intel's mpiexec
 //   SLURM_PROCID, SLURM_NTASKS                   srun
-// TENSORPLAY_TIMEOUT_S sets the time-out, in seconds. A job that spans several hosts is refused.
-// Throws InvalidArgument naming the variable, its value, and what would be right.
+// TENSORPLAY_TIMEOUT_S sets the time-out, in seconds; TENSORPLAY_ON_PEER_FAILURE, "raise" or
+// "continue_without", what becomes of the others when a rank dies. A job that spans several hosts
+// is refused. Throws InvalidArgument naming the variable, its value, and what would be right.
 ProcessGroupOptions from_environment();
 
 }  // namespace tensorplay::distributed

@@ -12,6 +12,9 @@ struct SpawnOptions {
   // Behaviour.
   // The time-out of the group that each child gets: 1 ms to 10^10 ms.
   std::chrono::milliseconds timeout{std::chrono::minutes{5}};
+  // Whether the ranks that are left go on when one of them dies. If they do, spawn() waits for them
+  // however long they take, and succeeds if at least one rank has succeeded and no survivor failed.
+  distributed::PeerFailurePolicy on_peer_failure = distributed::PeerFailurePolicy::raise;
   // How long the other ranks may take to end by themselves after the first failure, and again after
   // SIGTERM, before they are killed.
   std::chrono::milliseconds grace{std::chrono::seconds{2}};
