@@ -1,7 +1,5 @@
 #include "tests/sync/exploration.h"
 
-#include "tests/sync/stepped_job.h"
-
 #include <cstdint>
 #include <unordered_map>
 #include <utility>
@@ -14,7 +12,10 @@ using StateId = std::uint32_t;
 
 class Explorer {
  public:
-  explicit Explorer(const JobPlan& plan) : job_(plan) { find(job_.save(), 0, 0); }
+  explicit Explorer(Model& model) : model_(model) {
+    find(model_.save(), 0, 0);
+    final_.push_back(model_.done());
+  }
 
   Exploration run(std::size_t states_max) {
     Exploration result;
@@ -22,6 +23,7 @@ class Explorer {
       result.finding = states_.size() > states_max ? "too many states" : visit(id);
     }
     result.state_count = states_.size();
+    result.step_count = step_count_;
     if (result.finding.empty()) result.finding = find_trap();
     return result;
   }
@@ -31,7 +33,7 @@ class Explorer {
     const std::string* saved;
     StateId from;  // the state that it was first reached from, and by whose step
     int machine;
-    std::vector<StateId> predecessors;
+    std::vector<StateId> predecessors;  // by steps that aren't faults
   };
 
   StateId find(std::string saved, StateId from, int machine) {
@@ -44,22 +46,25 @@ class Explorer {
   // Makes each machine's step from a state.
   std::string visit(StateId id) {
     const std::string& saved = *states_[id].saved;
-    for (int machine = 0; machine < job_.machine_count(); ++machine) {
-      job_.restore(saved);
-      const std::string finding = job_.step(machine);
-      if (!finding.empty()) return finding + way_to(id) + " " + std::to_string(machine);
-      const StateId to = find(job_.save(), id, machine);
-      if (to != id) states_[to].predecessors.push_back(id);
-      if (job_.done()) final_ = to;
+    for (int machine = 0; machine < model_.machine_count(); ++machine) {
+      model_.restore(saved);
+      const std::string finding = model_.step(machine);
+      ++step_count_;
+      if (!finding.empty()) return finding + way_to(id) + " " + model_.machine_name(machine);
+      const StateId to = find(model_.save(), id, machine);
+      if (to == final_.size()) final_.push_back(model_.done());
+      if (to != id && !model_.is_fault(machine)) states_[to].predecessors.push_back(id);
     }
     return "";
   }
 
-  // Goes back from the end; what is left over can't get there.
+  // Goes back from the ends; what is left over can't get to any.
   std::string find_trap() const {
-    std::vector<bool> reaches(states_.size(), false);
-    std::vector<StateId> open{final_};
-    reaches[final_] = true;
+    std::vector<bool> reaches = final_;
+    std::vector<StateId> open;
+    for (StateId id = 0; id < states_.size(); ++id) {
+      if (final_[id]) open.push_back(id);
+    }
     while (!open.empty()) {
       const StateId id = open.back();
       open.pop_back();
@@ -78,21 +83,28 @@ class Explorer {
   std::string way_to(StateId id) const {
     std::string steps;
     for (; id != 0; id = states_[id].from) {
-      steps = " " + std::to_string(states_[id].machine) + steps;
+      steps = " " + model_.machine_name(states_[id].machine) + steps;
     }
-    return "; after steps of machines" + steps;
+    return "; after" + steps;
   }
 
-  SteppedJob job_;
+  Model& model_;
   std::unordered_map<std::string, StateId> ids_;
   std::vector<Visited> states_;
-  StateId final_ = 0;
+  std::vector<bool> final_;  // by state: whether it's an end
+  std::size_t step_count_ = 0;
 };
 
 }  // namespace
 
-Exploration explore(const JobPlan& plan, std::size_t states_max) {
-  return Explorer(plan).run(states_max);
+Exploration explore(Model& model, std::size_t states_max) {
+  return Explorer(model).run(states_max);
+}
+
+std::string to_string(const Exploration& exploration) {
+  const std::string figures = std::to_string(exploration.state_count) + " states, " +
+                              std::to_string(exploration.step_count) + " steps";
+  return exploration.finding.empty() ? figures : figures + ": " + exploration.finding;
 }
 
 }  // namespace tensorplay::sync

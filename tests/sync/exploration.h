@@ -1,7 +1,7 @@
-// Every order of a small job's steps.
+// Every order of a small model's steps.
 #pragma once
 
-#include "tests/sync/stepped_rank.h"
+#include "tests/sync/model.h"
 
 #include <cstddef>
 #include <string>
@@ -10,11 +10,16 @@ namespace tensorplay::sync {
 
 struct Exploration {
   std::size_t state_count = 0;
-  std::string finding;  // "" if nothing is wrong in any of them
+  std::size_t step_count = 0;  // of all machines, from all states
+  std::string finding;         // with the schedule that shows it; "" if nothing is wrong in any
 };
 
 // Visits every state that some order of steps leads to, and looks from which of them the end can be
-// reached: from one where it can't, somebody waits for ever. Gives up after `states_max`.
-Exploration explore(const JobPlan& plan, std::size_t states_max = 3'000'000);
+// reached without a further fault: from one where it can't, somebody waits for ever. Gives up after
+// `states_max`.
+Exploration explore(Model& model, std::size_t states_max = 3'000'000);
+
+// "12 states, 34 steps", and the finding if there is one.
+std::string to_string(const Exploration& exploration);
 
 }  // namespace tensorplay::sync

@@ -1,41 +1,15 @@
+// The machine that makes the calls: contexts, iterations, posts, and the boards at the end.
 #include "tests/sync/stepped_rank.h"
+
+#include "tests/sync/stamp.h"
 
 #include "lib/sync/arrival.h"
 #include "lib/sync/join_board.h"
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 
 namespace tensorplay::sync {
-namespace {
-
-// What a rank sends in an operation.
-std::uint64_t stamp(std::uint64_t rank, std::uint64_t number) {
-  return number << 8 | rank;
-}
-
-void write_word(void* place, std::uint64_t word) {
-  std::memcpy(place, &word, sizeof(word));
-}
-
-std::uint64_t read_word(const void* place) {
-  std::uint64_t word = 0;
-  std::memcpy(&word, place, sizeof(word));
-  return word;
-}
-
-}  // namespace
-
-std::uint64_t JobPlan::longest(std::size_t context) const {
-  return *std::ranges::max_element(iterations[context]);
-}
-
-std::uint64_t JobPlan::first_number(std::size_t context) const {
-  std::uint64_t number = 1;
-  for (std::size_t i = 0; i < context; ++i) number += longest(i) + gap;
-  return number;
-}
 
 std::array<std::uint64_t, SteppedRank::kStateWords> SteppedRank::state() const {
   return std::bit_cast<std::array<std::uint64_t, kStateWords>>(state_);
@@ -50,154 +24,189 @@ std::string SteppedRank::wrong(const std::string& what) const {
          ", operation " + std::to_string(state_.completing) + ": " + what;
 }
 
+shm::JoinBoard& SteppedRank::board(std::uint64_t of) const {
+  return makes(Mistake::one_board) ? member(of).boards[0] : board_of(member(of), generation());
+}
+
+// The order of the calls of one kind.
+SteppedRank::Call SteppedRank::after(Call call) const {
+  switch (call) {
+    case Call::configure:
+      return makes(Mistake::entered_before_arguments) ? Call::announce : Call::enter;
+    case Call::enter:
+      return makes(Mistake::entered_before_arguments) ? Call::configure : Call::announce;
+    case Call::announce:
+      return makes(Mistake::number_before_payload) ? Call::post : Call::write_line;
+    case Call::write_line:
+      return Call::write_slot;
+    case Call::write_slot:
+      return makes(Mistake::number_before_payload) ? Call::announce : Call::post;
+    case Call::post:
+      return makes(Mistake::number_before_payload) ? Call::write_line : Call::announce;
+    case Call::write_final:
+      return makes(Mistake::joined_before_final) ? Call::leave : Call::join;
+    case Call::join:
+      return makes(Mistake::joined_before_final) ? Call::write_final : Call::leave;
+    case Call::leave:
+    case Call::look_at_boards:
+      return Call::look_at_boards;
+  }
+  return call;
+}
+
 std::string SteppedRank::step_caller() {
   if (done()) return "";
   const auto rank = static_cast<std::uint64_t>(rank_);
-  shm::JoinBoard& board = board_of(own(), generation());
+  // In the orders that are wrong the number has been posted already.
+  const std::uint64_t number = state_.posting - (makes(Mistake::number_before_payload) ? 1 : 0);
   switch (state_.call) {
     case Call::configure:
-      write_word(board.config.data(), generation());
-      state_.call = Call::enter;
+      write_word(board(rank).config.data(), generation());
       break;
     case Call::enter:
-      publish_iteration(board, generation(), 0);
-      state_.call = Call::announce;
+      publish_iteration(board(rank), generation(), 0);
       break;
     case Call::announce:
       announce_or_leave();
-      break;
+      return "";
     case Call::write_line:
-      write_word(arrival_line(own(), state_.posting).payload.data(), stamp(rank, state_.posting));
-      state_.call = Call::write_slot;
+      write_word(arrival_line(own(), number).payload.data(), stamp(rank, number));
       break;
     case Call::write_slot:
-      write_word(post_slot(own(), state_.posting), stamp(rank, state_.posting));
-      state_.call = Call::post;
+      write_word(post_slot(own(), number), stamp(rank, number));
       break;
     case Call::post:
       publish_arrival(arrival_line(own(), state_.posting), state_.posting);
       ++state_.posting;
-      state_.call = Call::announce;
       break;
     case Call::write_final:
-      board.final_operation = state_.posting;
-      state_.call = Call::join;
+      board(rank).final_operation = state_.posting;
       break;
     case Call::join:
-      publish_joined(board, generation());
-      state_.call = Call::leave;
+      publish_joined(board(rank), generation());
       break;
     case Call::leave:
       publish_absence(own(), state_.posting);
-      state_.call = Call::look_at_boards;
       break;
     case Call::look_at_boards:
       return look_at_board();
   }
+  go_on();
   return "";
 }
 
 void SteppedRank::announce_or_leave() {
   const std::uint64_t in_flight = state_.posting - state_.completing;
-  if (state_.iteration == plan_.iterations[state_.context][static_cast<std::size_t>(rank_)]) {
-    if (in_flight == 0) state_.call = Call::write_final;
+  if (state_.iteration == iterations_of(static_cast<std::uint64_t>(rank_))) {
+    if (in_flight != 0 && !makes(Mistake::absence_before_reading)) return;
+    state_.call = makes(Mistake::joined_before_final) ? Call::join : Call::write_final;
     return;
   }
   if (in_flight >= plan_.window) return;
   ++state_.iteration;
-  publish_iteration(board_of(own(), generation()), generation(), state_.iteration);
-  state_.call = Call::write_line;
+  publish_iteration(board(static_cast<std::uint64_t>(rank_)), generation(), state_.iteration);
+  go_on();
 }
 
+// read_board() makes two accesses, "SYNC joined" and then "SYNC iteration". Here they are two
+// steps: of what the first call reads only the first word counts, of the second call only the
+// other.
 std::string SteppedRank::look_at_board() {
-  const std::uint64_t peer = state_.joined_count;
-  const shm::JoinBoard& board = board_of(member(peer), generation());
+  // Only with Mistake::absence_before_reading is anything under way still.
+  if (state_.completing != state_.posting) return "";
+  const shm::JoinBoard& peers = board(state_.board_peer);
+  switch (state_.look) {
+    case Look::first_word:
+      look_at_first_word(peers);
+      return "";
+    case Look::second_word:
+      return look_at_second_word(peers);
+    case Look::life:
+      state_.look = Look::first_word;
+      if (!has_died(state_.board_peer)) return "";
+      state_.saw_death = 1;
+      return makes(Mistake::no_second_look_at_board) ? judge_board(peers) : "";
+  }
+  return "";
+}
+
+void SteppedRank::look_at_first_word(const shm::JoinBoard& board) {
+  const JoinBoardReading reading = read_board(board, generation());
+  state_.saw_joined = reading.joined;
+  state_.saw_iterations = reading.iterations;
+  state_.look = Look::second_word;
+}
+
+std::string SteppedRank::look_at_second_word(const shm::JoinBoard& board) {
   const JoinBoardReading reading = read_board(board, generation());
   if (reading.passed) return wrong("a peer is two contexts ahead");
   if (reading.entered && read_word(board.config.data()) != generation()) {
     return wrong("a board shows the arguments of another context");
   }
-  if (!reading.joined) return "";
-  if (reading.iterations != plan_.iterations[state_.context][static_cast<std::size_t>(peer)]) {
-    return wrong("a joined rank shows " + std::to_string(reading.iterations) + " iterations");
+  if (makes(Mistake::announced_read_first)) {
+    state_.saw_joined = reading.joined;
+  } else {
+    state_.saw_iterations = reading.iterations;
   }
-  state_.final_number = std::max(state_.final_number, board.final_operation);
-  if (++state_.joined_count == static_cast<std::uint64_t>(plan_.rank_count)) begin_next_context();
-  return state_.begin == plan_.first_number(state_.context)
-             ? ""
-             : wrong("the ranks don't agree where the context begins");
+  state_.look = Look::first_word;
+  return judge_board(board);
 }
 
-void SteppedRank::begin_next_context() {
+std::string SteppedRank::judge_board(const shm::JoinBoard& board) {
+  if (state_.saw_joined == 0 && state_.saw_death == 0) {
+    if (!plan_.mortals.empty()) state_.look = Look::life;
+    return "";
+  }
+  if (state_.saw_iterations != announced_by(state_.board_peer)) {
+    return wrong("a rank that has joined or died shows " + std::to_string(state_.saw_iterations) +
+                 " iterations, not " + std::to_string(announced_by(state_.board_peer)));
+  }
+  if (state_.saw_joined != 0) return count_as_joined(board.final_operation);
+  return count_as_joined(makes(Mistake::ends_where_survivor_ends)
+                             ? state_.posting
+                             : last_posted(state_.board_peer) + 1);
+}
+
+std::string SteppedRank::count_as_joined(std::uint64_t final_number) {
+  state_.final_number = std::max(state_.final_number, final_number);
+  state_.saw_joined = 0;
+  state_.saw_iterations = 0;
+  state_.saw_death = 0;
+  if (++state_.board_peer < static_cast<std::uint64_t>(plan_.rank_count)) return "";
+  return begin_next_context();
+}
+
+std::string SteppedRank::begin_next_context() {
   State next;
   next.context = state_.context + 1;
-  next.begin = state_.final_number + plan_.gap;
+  next.begin = state_.final_number + plan_.gap();
   next.posting = next.begin;
   next.completing = next.begin;
+  next.call = first_call();
   state_ = next;
+  std::uint64_t& begin = chronicle_.begins[state_.context];
+  if (begin == 0) begin = state_.begin;
+  const bool agreed = begin == state_.begin;
+  const bool as_planned = !plan_.mortals.empty() || begin == plan_.first_number(state_.context);
+  return agreed && as_planned ? "" : wrong("the ranks don't agree where the context begins");
 }
 
-std::string SteppedRank::step_completion() {
-  if (state_.completing == state_.posting) return "";
-  if (state_.peer == static_cast<std::uint64_t>(rank_)) {
-    state_.contributors |= std::uint64_t{1} << rank_;
-    return next_peer();
+// Of a rank that is dead: its words have no writer any more, in however many steps they are read.
+std::uint64_t SteppedRank::last_posted(std::uint64_t peer) const {
+  std::uint64_t last = 0;
+  for (const shm::ArrivalLine& line : member(peer).arrivals) {
+    last = std::max(last, posted_number(line));
   }
-  const std::uint64_t number = state_.completing;
-  shm::MemberBlock& peer = member(state_.peer);
-  switch (state_.completion) {
-    case Completion::look_for_arrival:
-      return look_for_arrival();
-    case Completion::look_for_absence:
-      state_.completion = Completion::look_for_arrival;
-      return observe_absence(peer, number, state_.begin) ? next_peer() : "";
-    case Completion::read_line:
-      state_.completion = Completion::read_slot;
-      return read_word(arrival_line(peer, number).payload.data()) == stamp(state_.peer, number)
-                 ? ""
-                 : wrong("an arrival line was overwritten before it was read");
-    case Completion::read_slot:
-      state_.contributors |= std::uint64_t{1} << state_.peer;
-      return read_word(post_slot(peer, number)) == stamp(state_.peer, number)
-                 ? next_peer()
-                 : wrong("a post slot was overwritten before it was read");
-  }
-  return "";
+  return last;
 }
 
-std::string SteppedRank::look_for_arrival() {
-  switch (
-      observe_arrival(arrival_line(member(state_.peer), state_.completing), state_.completing)) {
-    case Arrival::missing:
-      state_.completion = Completion::look_for_absence;
-      break;
-    case Arrival::arrived:
-      state_.completion = Completion::read_line;
-      break;
-    case Arrival::overrun:
-      return wrong("a peer has overrun it");
+// The truth: how many iterations of this context the peer has announced.
+std::uint64_t SteppedRank::announced_by(std::uint64_t peer) const {
+  const State& theirs = ranks_[peer].state_;
+  if (theirs.context != state_.context) {
+    return theirs.context > state_.context ? iterations_of(peer) : 0;
   }
-  return "";
-}
-
-std::string SteppedRank::next_peer() {
-  state_.completion = Completion::look_for_arrival;
-  if (++state_.peer < static_cast<std::uint64_t>(plan_.rank_count)) return "";
-  const bool right = state_.contributors == expected_contributors();
-  const std::string finding = right ? "" : wrong("the contributors are wrong");
-  state_.peer = 0;
-  state_.contributors = 0;
-  ++state_.completing;
-  return finding;
-}
-
-std::uint64_t SteppedRank::expected_contributors() const {
-  std::uint64_t expected = 0;
-  for (std::size_t rank = 0; rank < plan_.iterations[state_.context].size(); ++rank) {
-    const bool active = plan_.iterations[state_.context][rank] > state_.completing - state_.begin;
-    expected |= std::uint64_t{active} << rank;
-  }
-  return expected;
+  return theirs.iteration;
 }
 
 }  // namespace tensorplay::sync

@@ -5,7 +5,6 @@
 #include "lib/sync/waiter.h"
 
 #include <chrono>
-#include <cstdlib>
 #include <random>
 #include <thread>
 
@@ -44,11 +43,6 @@ void sleep_until(const shm::Segment& segment, int rank, Turn& turn) {
 }
 
 }  // namespace
-
-std::uint64_t seed_of_test() {
-  const char* given = std::getenv("TENSORPLAY_TEST_SEED");
-  return given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
-}
 
 std::string take_turns(const shm::Segment& segment, int rank, const TurnsOptions& options) {
   const auto word = [&](int of) -> std::atomic<std::uint64_t>& {

@@ -20,9 +20,6 @@ struct TurnsOptions {
   std::uint64_t seed = 0;
 };
 
-// The number that random tests start from: $TENSORPLAY_TEST_SEED, or else a new one.
-std::uint64_t seed_of_test();
-
 // Takes all turns of one rank; what was wrong, "" if nothing. A wake-up that is lost is found by
 // the time that the sleep then takes: nobody looks for so long that a sleeper could do without it.
 std::string take_turns(const shm::Segment& segment, int rank, const TurnsOptions& options);

@@ -1,5 +1,6 @@
 // No wake-up is lost between processes.
 
+#include "tests/sync/seed.h"
 #include "tests/sync/turns.h"
 
 #include "lib/shm/segment.h"
