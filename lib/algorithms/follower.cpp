@@ -44,6 +44,7 @@ class Followable final : public BoardCondition {
   }
   bool awaits(int member) const override { return !board().read(member).joined; }
   std::string description() const override { return "the next operation of the active ranks"; }
+  sync::Waiting waiting_for() const override { return waiting(shm::Doing::in_step); }
 
   const Follower& follower_;
   Follower::Seen seen_;

@@ -40,6 +40,9 @@ class AllHaveTold final : public sync::Condition {
                           since_, now);
   }
   std::uint32_t sleeping_for() const override { return shm::kAnyRank; }
+  sync::Waiting waiting_for() const override {
+    return {shm::Doing::iteration, engine_.memory().slot(), {}, {}, iteration_};
+  }
   // Announcements ring nobody.
   std::chrono::nanoseconds slice() const override { return std::chrono::milliseconds(1); }
 

@@ -24,6 +24,10 @@ void BoardCondition::check(Clock::time_point now) {
                                 since_, now);
 }
 
+sync::Waiting BoardCondition::waiting(shm::Doing doing) const {
+  return {doing, board_.engine().memory().slot(), {}, {}, board_.iterations()};
+}
+
 bool IterationReached::holds() {
   while (next_ < board().engine().size() && !awaits(next_)) ++next_;
   return next_ == board().engine().size();
@@ -36,6 +40,12 @@ bool IterationReached::awaits(int member) const {
 
 std::string IterationReached::description() const {
   return "iteration " + std::to_string(iteration_) + " of the Join context";
+}
+
+sync::Waiting IterationReached::waiting_for() const {
+  sync::Waiting waiting = BoardCondition::waiting(shm::Doing::iteration);
+  waiting.number = iteration_;
+  return waiting;
 }
 
 void AllJoined::check(Clock::time_point now) {

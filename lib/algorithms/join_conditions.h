@@ -26,6 +26,8 @@ class BoardCondition : public sync::Condition {
   // Whether it can't come true before the member has done something.
   virtual bool awaits(int member) const = 0;
   virtual std::string description() const = 0;
+  // waiting_for() of a condition of this context.
+  sync::Waiting waiting(shm::Doing doing) const;
 
  private:
   const JoinBoard& board_;
@@ -43,6 +45,7 @@ class IterationReached final : public BoardCondition {
   bool holds() override;
   bool awaits(int member) const override;
   std::string description() const override;
+  sync::Waiting waiting_for() const override;
 
   std::uint64_t iteration_;
   int next_ = 0;  // members before this one are known to have got there
@@ -62,6 +65,7 @@ class AllJoined final : public BoardCondition {
   bool holds() override;
   bool awaits(int member) const override;
   std::string description() const override;
+  sync::Waiting waiting_for() const override { return waiting(shm::Doing::joined); }
 
   std::int64_t skew_warning_threshold_;
   bool warned_ = false;

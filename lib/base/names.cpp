@@ -29,6 +29,24 @@ const char* name(CollectiveKind kind) noexcept {
   return "unknown";
 }
 
+const char* name(CallPurpose purpose) noexcept {
+  switch (purpose) {
+    case CallPurpose::itself:
+      return "";
+    case CallPurpose::split:
+      return "split";
+    case CallPurpose::model_check:
+      return "DistributedDataParallel: comparing the models";
+    case CallPurpose::model_copy:
+      return "DistributedDataParallel: copying the model";
+    case CallPurpose::buffer_copy:
+      return "DistributedDataParallel: copying buffers";
+    case CallPurpose::gradients:
+      return "DistributedDataParallel: gradients";
+  }
+  return "";
+}
+
 const char* name(PeerFailurePolicy policy) noexcept {
   switch (policy) {
     case PeerFailurePolicy::raise:

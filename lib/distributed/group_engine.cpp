@@ -3,6 +3,7 @@
 #include "lib/collectives/small.h"
 #include "lib/distributed/call_check.h"
 #include "lib/distributed/group_slots.h"
+#include "lib/sync/activity.h"
 #include "lib/sync/arrival.h"
 #include "lib/sync/doorbell.h"
 #include "lib/sync/join_board.h"
@@ -80,7 +81,8 @@ void GroupEngine::post(Operation& operation) {
   line.kind = call.kind;
   line.dtype = call.dtype;
   line.op = call.op;
-  line.root = static_cast<std::uint16_t>(call.root);
+  line.root = static_cast<std::uint8_t>(call.root);
+  line.purpose = call.purpose;
   line.tag = call.tag;
   line.context = operation.context;
   line.iteration = operation.iteration;
@@ -88,7 +90,9 @@ void GroupEngine::post(Operation& operation) {
   sync::publish_arrival(line, operation.number);
   operation.stage = Stage::posted;
   publish_announcements(operation.number);
-  if (size() > 1) memory_.ring();
+  if (size() == 1) return;
+  sync::publish_call(job_->activity());
+  memory_.ring();
 }
 
 // Puts the source where peers will look for it, and says where that is.

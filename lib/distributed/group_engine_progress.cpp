@@ -2,6 +2,7 @@
 #include "lib/collectives/small.h"
 #include "lib/distributed/group_engine.h"
 #include "lib/distributed/report.h"
+#include "lib/sync/activity.h"
 #include "lib/sync/arrival.h"
 
 #include <tensorplay/error.h>
@@ -20,6 +21,7 @@ void GroupEngine::progress() {
     if (operations_[i]->stage != Stage::done) advance(*operations_[i]);
   }
   while (!operations_.empty() && operations_.front()->stage == Stage::done) {
+    sync::publish_completed(memory_.own(), operations_.front()->number);
     operations_.pop_front();
     if (!frozen_) post_queued();
   }

@@ -30,6 +30,10 @@ class OperationCondition final : public sync::Condition {
         now);
   }
   std::uint32_t sleeping_for() const override { return engine_.sleeping_for(operation_); }
+  sync::Waiting waiting_for() const override {
+    return {shm::Doing::operation, engine_.memory_.slot(), operation_.call.kind,
+            operation_.call.purpose, operation_.number};
+  }
 
  private:
   GroupEngine& engine_;

@@ -1,6 +1,7 @@
 #include "lib/distributed/job.h"
 
 #include "lib/distributed/group_engine.h"
+#include "lib/sync/activity.h"
 #include "lib/sync/liveness.h"
 #include "lib/sync/usable_cpus.h"
 
@@ -32,7 +33,8 @@ Job::Job(std::shared_ptr<shm::Segment> segment, int world_rank, std::chrono::mil
     : segment_(std::move(segment)),
       world_rank_(world_rank),
       timeout_(timeout),
-      arena_(segment_, world_rank) {
+      arena_(segment_, world_rank),
+      activity_(segment_->rank_block(world_rank).activity) {
   watch_forks();
   fork_generation_ = fork_generation;
   shm::Life& life = life_of(*segment_, world_rank);
@@ -42,6 +44,7 @@ Job::Job(std::shared_ptr<shm::Segment> segment, int world_rank, std::chrono::mil
                        "): two processes have the same RANK, or an earlier job of this name is "
                        "still running; start every rank once, or choose another job name");
   }
+  sync::publish_user_code(activity_);
   sync::publish_usable_cpus(segment_->header());
   // Release: pairs with the acquire in all_attached() of the rendezvous; this rank's place is
   // taken.

@@ -29,6 +29,8 @@ class Job {
   int world_rank() const noexcept { return world_rank_; }
   std::chrono::milliseconds timeout() const noexcept { return timeout_; }
   Arena& arena() noexcept { return arena_; }
+  // This rank's words about what it is doing.
+  shm::Activity& activity() noexcept { return activity_; }
 
   // The groups of this rank.
   void add(GroupEngine& group) { groups_.push_back(&group); }
@@ -55,6 +57,7 @@ class Job {
   int world_rank_;
   std::chrono::milliseconds timeout_;
   Arena arena_;
+  shm::Activity& activity_;
   std::vector<GroupEngine*> groups_;
   std::atomic<bool> busy_{false};
   std::atomic<std::thread::id> user_{};  // who made it busy

@@ -23,6 +23,7 @@ Work ProcessGroup::start(const CollectiveCall& call) {
   const UseGuard guard(engine_->job());
   CollectiveCall tagged = call;
   tagged.tag = tag_;
+  tagged.purpose = purpose_;
   return Work(engine_->start(tagged));
 }
 

@@ -8,6 +8,7 @@
 #include "lib/distributed/group_engine.h"
 #include "lib/distributed/job_name.h"
 #include "lib/distributed/leftovers.h"
+#include "lib/sync/activity.h"
 #include "lib/sync/liveness.h"
 
 #include <tensorplay/distributed/process_group.h>
@@ -114,6 +115,7 @@ void check_nobody_has_died(const shm::Segment& segment) {
 
 void wait_for_everyone(const shm::Segment& segment, const ProcessGroupOptions& options,
                        Clock::time_point deadline) {
+  const sync::WaitingMark mark(segment.rank_block(options.rank).activity, {shm::Doing::start});
   while (attached_count(segment) < options.world_size) {
     check_nobody_has_died(segment);
     if (Clock::now() > deadline) {

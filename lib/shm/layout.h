@@ -41,7 +41,7 @@ namespace tensorplay::shm {
 
 // "TNSRPLAY" in the order of the bytes: tells our segments from other people's files.
 inline constexpr std::uint64_t kMagic = 0x59414c5052534e54;
-inline constexpr std::uint32_t kLayoutVersion = 2;  // bump on any change in this file
+inline constexpr std::uint32_t kLayoutVersion = 3;  // bump on any change in this file
 
 using distributed::kRankCountMax;
 inline constexpr int kGroupCountMax = 64;  // one per bit of SegmentHeader::group_slots
@@ -97,8 +97,26 @@ struct Doorbell {
 inline constexpr std::uint32_t kAnyRank = 0xffffffff;    // whatever any rank publishes
 inline constexpr std::uint32_t kAllJoined = 0xfffffffe;  // only that ranks join, or fail
 
+enum class Doing : std::uint8_t {
+  user_code = 0,  // no wait of this library, or one that is too short to tell
+  operation = 1,  // waits in a collective
+  iteration = 2,  // waits until the others have announced an iteration of a join context, or joined
+  joined = 3,     // has joined, and waits until all have
+  in_step = 4,    // has joined, and waits for what the active ranks do next
+  start = 5,      // waits for the job's other ranks to attach
+};
+
+// What the rank is doing. For the reports of its peers and for viewers: nothing else depends on it.
+// Each word is right by itself; together they may be a moment apart. writer: the rank.
+struct Activity {
+  std::atomic<std::uint64_t> waiting;   // for what: as sync::packed() has it; 0 in user code
+  std::atomic<std::int64_t> since_ns;   // it waits, or doesn't wait any more; CLOCK_MONOTONIC
+  std::atomic<std::int64_t> called_ns;  // it last posted an operation; some milliseconds coarse
+};
+
 struct RankBlock {
   alignas(kSeparationBytes) Doorbell doorbell;
+  alignas(kSeparationBytes) Activity activity;
   alignas(kSeparationBytes) Life life;
 };
 
@@ -170,10 +188,11 @@ struct alignas(kLineBytes) ArrivalLine {
   DType dtype;
   distributed::ReduceOp op;
   std::uint8_t flags;  // ArrivalFlags
-  std::uint16_t root;
-  std::uint16_t tag;        // the Joinable that made the call: 1 + place in the list, or 0
-  std::uint32_t context;    // fingerprint of the join context, 0 outside of one
-  std::uint32_t iteration;  // announced so far in that context
+  std::uint8_t root;
+  distributed::CallPurpose purpose;  // for reports only
+  std::uint16_t tag;                 // the Joinable that made the call: 1 + place in the list, or 0
+  std::uint32_t context;             // fingerprint of the join context, 0 outside of one
+  std::uint32_t iteration;           // announced so far in that context
   std::array<std::byte, kInlineBytes> payload;
 };
 
@@ -208,6 +227,8 @@ struct MemberBlock {
   // The member has given up the group. writer: the member, once.
   std::atomic<Departure> departure;
   alignas(kSeparationBytes) Progress progress;
+  // Operations up to this one have ended on the member. For reports only. writer: the member.
+  alignas(kSeparationBytes) std::atomic<std::uint64_t> completed;
   alignas(kSeparationBytes) std::array<JoinBoard, 2> boards;
   // Payloads of small operations, by number modulo kOperationSlots.
   alignas(kPageBytes) std::array<std::array<std::byte, kPostBytes>, kOperationSlots> posts;
@@ -224,6 +245,7 @@ static_assert(sizeof(std::atomic<std::uint32_t>) == 4, "a futex word has four by
 static_assert(sizeof(ArrivalLine) == kLineBytes,
               "an arrival is one line: who sees the number has fetched the payload");
 static_assert(offsetof(ArrivalLine, payload) == 32, "payloads of eight-byte elements are aligned");
+static_assert(kRankCountMax <= 256, "a root has 8 bits");
 static_assert(sizeof(Progress) <= kLineBytes, "three words of one writer, polled together");
 static_assert(offsetof(JoinBoard, config) == kLineBytes, "notifying touches one line");
 static_assert(kChunkBytes % kPageBytes == 0 && kPostBytes % kPageBytes == 0,

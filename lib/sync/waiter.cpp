@@ -71,15 +71,17 @@ bool Waiter::spin(Condition& condition, int rank_count) const {
 }
 
 void Waiter::wait(Condition& condition, int rank_count) const {
+  if (spin(condition, rank_count)) return;
+  const WaitingMark mark(segment_.rank_block(world_rank_).activity, condition.waiting_for());
   // Who slept its time out without a ring looks once and sleeps again: nothing is about to happen.
   bool lively = true;
-  while (lively ? !spin(condition, rank_count) : !condition.poll()) {
+  do {
     condition.check(Clock::now());
     const auto slice = condition.slice();
     Sleep sleep(segment_, world_rank_, condition.sleeping_for());
     if (condition.poll()) return;
     lively = sleep.sleep(slice);
-  }
+  } while (lively ? !spin(condition, rank_count) : !condition.poll());
 }
 
 }  // namespace tensorplay::sync

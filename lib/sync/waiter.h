@@ -12,6 +12,7 @@
 #pragma once
 
 #include "lib/shm/segment.h"
+#include "lib/sync/activity.h"
 
 #include <chrono>
 #include <cstdint>
@@ -28,6 +29,8 @@ class Condition {
   virtual void check(std::chrono::steady_clock::time_point now) = 0;
   // Whose ring is to end a sleep; as Sleep's.
   virtual std::uint32_t sleeping_for() const = 0;
+  // What is told to those who ask what this rank is doing.
+  virtual Waiting waiting_for() const { return {}; }
   // The longest sleep without a look. Shorter for what nobody rings for.
   virtual std::chrono::nanoseconds slice() const { return std::chrono::milliseconds(50); }
 };

@@ -25,6 +25,19 @@ enum class CollectiveKind : std::uint8_t {
 // "barrier" ... "all_to_all"; "unknown" for a value that names no collective.
 const char* name(CollectiveKind kind) noexcept;
 
+// The public call that a collective is a part of: for messages. Values are fixed, too.
+enum class CallPurpose : std::uint8_t {
+  itself = 0,
+  split = 1,
+  model_check = 2,  // DistributedDataParallel's: do the ranks pass the same model?
+  model_copy = 3,   // of one rank's parameters to all
+  buffer_copy = 4,
+  gradients = 5,
+};
+
+// "split", "DistributedDataParallel: gradients", ...; "" for itself and for unknown values.
+const char* name(CallPurpose purpose) noexcept;
+
 // One call. `count` is in elements of one rank's block: the whole buffer where there are no blocks.
 // Pointers that the kind doesn't use, on this rank, may be null.
 struct CollectiveCall {
@@ -36,6 +49,7 @@ struct CollectiveCall {
   const void* source = nullptr;
   void* destination = nullptr;
   std::uint16_t tag = 0;  // the Joinable that makes the call: 1 + its place in the list; 0: none
+  CallPurpose purpose = CallPurpose::itself;
 };
 
 }  // namespace tensorplay::distributed

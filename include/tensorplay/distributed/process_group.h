@@ -211,6 +211,12 @@ class ProcessGroup {
   GroupEngine& engine() const noexcept { return *engine_; }
   std::uint16_t tag() const noexcept { return tag_; }
   void set_tag(std::uint16_t tag) noexcept { tag_ = tag; }
+  // Likewise, a handle whose calls are told as parts of something else.
+  ProcessGroup as_part_of(CallPurpose purpose) const {
+    ProcessGroup handle = *this;
+    handle.purpose_ = purpose;
+    return handle;
+  }
 
  private:
   Work start(const CollectiveCall& call);
@@ -222,6 +228,7 @@ class ProcessGroup {
 
   std::shared_ptr<GroupEngine> engine_;
   std::uint16_t tag_ = 0;
+  CallPurpose purpose_ = CallPurpose::itself;
 };
 
 // The group of all ranks of the job that the options name. Collective: returns when all ranks have
