@@ -104,7 +104,7 @@ Child::Child(Pipe& gate, const std::function<void()>& body, const std::function<
 
 ChildEnd Child::collect() {
   const ProcessEnd end = process_.reap();
-  return {end, receive(report_.get())};
+  return {pid(), end, receive(report_.get())};
 }
 
 void Child::close_descriptors() noexcept {

@@ -14,6 +14,7 @@ namespace tensorplay::multiprocessing {
 
 // How a child ended: what the system says and what the child itself said, if it got that far.
 struct ChildEnd {
+  pid_t pid;
   ProcessEnd process;
   std::optional<ChildReport> report;
 

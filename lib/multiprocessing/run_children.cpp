@@ -37,6 +37,7 @@ class Children {
   void wait_for_an_end();
   void collect_ended(const std::vector<pollfd>& entries);
   void note(const Member& member, const ChildEnd& end);
+  Weight weight_of(const ChildEnd& end) const;
   void press_on();
   int poll_timeout_ms() const;
 
@@ -112,15 +113,22 @@ void Children::collect_ended(const std::vector<pollfd>& entries) {
 
 void Children::note(const Member& member, const ChildEnd& end) {
   if (end.is_failure()) {
-    const bool after_signal = next_signal_ != SIGTERM;
     const std::string who = "rank " + std::to_string(member.rank) + " of " +
                             std::to_string(count_) + " (pid " + std::to_string(member.child.pid()) +
                             ") ";
-    first_failure_.note({member.rank, end.exit_code(), who + end.text()},
-                        end.is_consequence() || after_signal);
-    if (!deadline_) deadline_ = Clock::now() + options_.grace;
+    first_failure_.note({member.rank, end.exit_code(), who + end.text()}, weight_of(end));
+    if (!deadline_ && !options_.others_go_on) deadline_ = Clock::now() + options_.grace;
+  } else {
+    first_failure_.note_success();
   }
   if (options_.on_end) options_.on_end(member.rank, end);
+}
+
+Weight Children::weight_of(const ChildEnd& end) const {
+  const bool after_signal = next_signal_ != SIGTERM;
+  if (end.is_consequence() || after_signal) return Weight::consequence;
+  const bool is_lost = options_.others_go_on && end.process.how == ProcessEnd::How::killed;
+  return is_lost ? Weight::loss : Weight::original;
 }
 
 // SIGTERM when the grace after the first failure is over, SIGKILL when it is over again.

@@ -11,6 +11,10 @@
 namespace tensorplay::multiprocessing {
 
 struct RunChildrenOptions {
+  // Whether the others go on when one fails. If so nobody is ended, however long it takes, and a
+  // child that a signal has ended is lost, which is a failure only if no child succeeds. What a
+  // child says itself, by an exception or an exit code, stays one.
+  bool others_go_on = false;
   // How long the other children may go on after the first failure, and again after SIGTERM, before
   // they are killed.
   std::chrono::milliseconds grace{std::chrono::seconds{2}};

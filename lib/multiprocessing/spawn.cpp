@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace tensorplay::multiprocessing {
 namespace {
@@ -29,8 +30,8 @@ PeerFailure::Cause cause_of(const ChildEnd& end) {
 
 }  // namespace
 
-void spawn(int world_size, const std::function<void(ProcessGroup&)>& body,
-           const SpawnOptions& options) {
+SpawnReport spawn(int world_size, const std::function<void(ProcessGroup&)>& body,
+                  const SpawnOptions& options) {
   check_world_size(world_size);
   distributed::check_timeout(options.timeout);
   const std::shared_ptr<shm::Segment> segment =
@@ -43,12 +44,20 @@ void spawn(int world_size, const std::function<void(ProcessGroup&)>& body,
     ProcessGroup group = distributed::attach_rank(segment, rank, options.timeout);
     body(group);
   };
-  const auto tell_peers = [&](int rank, const ChildEnd& end) {
+  const bool others_go_on =
+      options.on_peer_failure == distributed::PeerFailurePolicy::continue_without;
+  SpawnReport report;
+  const auto tell_end = [&](int rank, const ChildEnd& end) {
     distributed::record_end_of_rank(*segment, rank, cause_of(end), end.text());
+    const bool is_lost = others_go_on && end.process.how == ProcessEnd::How::killed;
+    if (is_lost) report.lost.push_back({rank, end.pid, end.text()});
   };
-  const auto failure =
-      run_children(world_size, live, {.grace = options.grace, .on_end = tell_peers});
-  if (failure) throw SpawnFailure(failure->rank, failure->exit_code, failure->message);
+  const auto failure = run_children(
+      world_size, live, {.others_go_on = others_go_on, .grace = options.grace, .on_end = tell_end});
+  if (failure) {
+    throw SpawnFailure(failure->rank, failure->exit_code, failure->message, std::move(report.lost));
+  }
+  return report;
 }
 
 }  // namespace tensorplay::multiprocessing

@@ -7,6 +7,7 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <boost/test/unit_test.hpp>
@@ -171,6 +172,54 @@ BOOST_FIXTURE_TEST_CASE(a_grace_of_0_is_no_grace, NothingLeft) {
                                     },
                                     {.grace = milliseconds(0), .on_end = {}});
   BOOST_TEST(failure->rank == 1);
+}
+
+// Whoever would be ended here would be missing among the successes.
+BOOST_FIXTURE_TEST_CASE(the_others_go_on_and_the_killed_are_no_failure, NothingLeft) {
+  std::vector<int> codes;
+  const auto failure = run_children(
+      4,
+      [](int rank) {
+        if (rank < 2) ::raise(rank == 0 ? SIGKILL : SIGSEGV);
+        std::this_thread::sleep_for(milliseconds(100 * rank));
+      },
+      {.others_go_on = true, .grace = milliseconds(0), .on_end = [&](int, const ChildEnd& end) {
+         codes.push_back(end.exit_code());
+         BOOST_TEST(end.pid > 0);
+       }});
+  BOOST_TEST(!failure.has_value());
+  std::sort(codes.begin(), codes.end());
+  BOOST_TEST(codes == (std::vector<int>{0, 0, 128 + SIGKILL, 128 + SIGSEGV}),
+             boost::test_tools::per_element());
+}
+
+BOOST_FIXTURE_TEST_CASE(what_a_child_says_itself_is_a_failure_also_where_the_others_go_on,
+                        NothingLeft) {
+  SharedWords words;
+  const auto failure = run_children(3,
+                                    [&](int rank) {
+                                      if (rank == 0) ::raise(SIGKILL);
+                                      if (rank == 1) throw std::runtime_error("the disk is full");
+                                      std::this_thread::sleep_for(milliseconds(300));
+                                      words[0] = 1;
+                                    },
+                                    {.others_go_on = true, .grace = milliseconds(0), .on_end = {}});
+  BOOST_REQUIRE(failure.has_value());
+  BOOST_TEST(failure->rank == 1);
+  BOOST_TEST(words[0] == 1);
+}
+
+BOOST_FIXTURE_TEST_CASE(if_all_are_killed_the_first_one_is_the_failure, NothingLeft) {
+  const auto failure = run_children(3,
+                                    [](int rank) {
+                                      const int order = (rank + 2) % 3;  // rank 1 is the first
+                                      std::this_thread::sleep_for(milliseconds(200 * order));
+                                      ::raise(SIGKILL);
+                                    },
+                                    {.others_go_on = true, .grace = {}, .on_end = {}});
+  BOOST_REQUIRE(failure.has_value());
+  BOOST_TEST(failure->rank == 1);
+  BOOST_TEST(failure->exit_code == 128 + SIGKILL);
 }
 
 BOOST_FIXTURE_TEST_CASE(every_end_is_told_once, NothingLeft) {
