@@ -40,7 +40,8 @@ Launch::Launch(const Settings& settings)
     : settings_(settings),
       output_(STDOUT_FILENO),
       error_(STDERR_FILENO),
-      error_sink_(are_same_file(STDOUT_FILENO, STDERR_FILENO) ? &output_ : &error_) {
+      error_sink_(are_same_file(STDOUT_FILENO, STDERR_FILENO) ? &output_ : &error_),
+      verdict_(settings.on_peer_failure) {
   try {
     for (int rank = 0; rank < settings_.ranks; ++rank) start_rank(rank);
   } catch (...) {
@@ -128,8 +129,19 @@ void Launch::watch_streams(PollSet& set) {
 
 void Launch::note_end(RankProcess& rank) {
   rank.note_end();
-  if (rank.end()->is_success() || kill_at_) return;
-  verdict_.note_failure(rank.rank(), rank.pid(), *rank.end(), Clock::now());
+  if (kill_at_) return;
+  verdict_.note_end(rank.rank(), rank.pid(), *rank.end(), Clock::now());
+  if (others_go_on() && !rank.end()->is_success()) tell_loss(rank);
+}
+
+bool Launch::others_go_on() const {
+  return settings_.on_peer_failure == distributed::PeerFailurePolicy::continue_without;
+}
+
+void Launch::tell_loss(const RankProcess& rank) {
+  error_sink_->append("tprun: rank " + std::to_string(rank.rank()) + " (pid " +
+                      std::to_string(rank.pid()) + ") " + rank.end()->text() +
+                      (all_ended() ? "\n" : "; the others go on\n"));
 }
 
 void Launch::obey_signal() {
@@ -143,7 +155,8 @@ void Launch::obey_signal() {
     hurry();
   } else {
     verdict_.note_signal(signal);
-    begin_ending(signal, "; ending the ranks");
+    announce("; ending the ranks");
+    begin_ending(signal);
   }
 }
 
@@ -160,7 +173,8 @@ void Launch::advance() {
   const Clock::time_point now = Clock::now();
   const bool ended = all_ended();
   if (!kill_at_ && verdict_.decide(ended, now)) {
-    begin_ending(SIGTERM, ended ? "" : "; ending the other ranks");
+    if (!others_go_on()) announce(ended ? "" : "; ending the other ranks");
+    begin_ending(SIGTERM);
   }
   if (ended && !is_nobody_left_) look_for_leftovers();
   if (kill_at_ && !is_killed_ && now >= *kill_at_) {
@@ -176,16 +190,17 @@ void Launch::look_for_leftovers() {
   is_nobody_left_ = !any_group_lives(groups);
   if (is_nobody_left_) return;
   if (!kill_at_) {
-    begin_ending(SIGTERM, "");
+    begin_ending(SIGTERM);
   } else if (std::exchange(ending_signal_, SIGTERM) != SIGTERM) {
     signal_all(SIGTERM);  // what a shell runs in the background ignores SIGINT
   }
 }
 
-void Launch::begin_ending(int signal, const std::string& announcement) {
-  if (!verdict_.text().empty()) {
-    error_sink_->append("tprun: " + verdict_.text() + announcement + "\n");
-  }
+void Launch::announce(const std::string& consequence) {
+  error_sink_->append("tprun: " + verdict_.text() + consequence + "\n");
+}
+
+void Launch::begin_ending(int signal) {
   signal_all(signal);
   signal_all(SIGCONT);  // a stopped rank hears of it only when it goes on
   ending_signal_ = signal;

@@ -19,9 +19,10 @@ namespace tensorplay::tprun {
 
 // Owns all processes of the job; at its end none is left, nor a name in /dev/shm. One thread.
 //
-// The ranks run until all of them have ended. The first failure, or a signal to tprun, makes it end
-// them: their groups get SIGTERM, or that same signal, and SIGKILL when the grace is over or
-// another signal comes. What programs leave running in their groups is ended the same way.
+// The ranks run until all of them have ended. The first failure (unless the others are to go on),
+// or a signal to tprun, makes it end them: their groups get SIGTERM, or that same signal, and
+// SIGKILL when the grace is over or another signal comes. What programs leave running in their
+// groups is ended the same way.
 class Launch {
  public:
   // Starts the ranks. Throws ProgramError, std::system_error; ranks already started are killed
@@ -46,7 +47,10 @@ class Launch {
   void obey_signal();
   void hurry();
   void advance();
-  void begin_ending(int signal, const std::string& announcement);
+  bool others_go_on() const;
+  void tell_loss(const RankProcess& rank);
+  void announce(const std::string& consequence);
+  void begin_ending(int signal);
   void signal_all(int signal) const;
   void look_for_leftovers();
   void drain();

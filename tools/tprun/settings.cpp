@@ -10,12 +10,14 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <memory>
 
 namespace tensorplay::tprun {
 namespace {
 
 using distributed::kRankCountMax;
+using distributed::PeerFailurePolicy;
 
 constexpr double kSecondsMax = 1e7;  // what the library takes
 
@@ -40,12 +42,21 @@ int rank_count(const std::string& text) {
   return value;
 }
 
+PeerFailurePolicy policy(const std::string& source, const std::string& text) {
+  for (const auto value : {PeerFailurePolicy::raise, PeerFailurePolicy::continue_without}) {
+    if (text == distributed::name(value)) return value;
+  }
+  throw UsageError(source + text + ": raise or continue_without is needed");
+}
+
 // What CLI11 makes of a command line: text, to be checked.
 struct Words {
   std::string ranks;
   std::string job;
   std::string timeout;
   std::string grace;
+  std::string on_peer_failure;
+  bool survive = false;
   bool no_prefix = false;
   std::vector<std::string> command;
 };
@@ -60,12 +71,15 @@ class HelpFormatter : public CLI::Formatter {
 void declare(CLI::App& app, Words& words) {
   app.formatter(std::make_shared<HelpFormatter>());
   app.footer(
-      "The ranks get RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE and TENSORPLAY_JOB. Rank 0 "
-      "has\n"
+      "The ranks get RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, TENSORPLAY_JOB and\n"
+      "TENSORPLAY_ON_PEER_FAILURE. Rank 0 has\n"
       "tprun's standard input. The first rank to fail ends the others, and its exit code is "
       "tprun's:\n"
       "128 + signal if a signal ended it. 2: the command line is wrong or the program can't be "
-      "started.");
+      "started.\n"
+      "With --survive the others go on, and a rank that a signal has ended is lost but no failure: "
+      "0 if\n"
+      "a rank has succeeded and none has failed by an exit code of its own.");
   app.add_option("-n,--nproc", words.ranks, "How many ranks to start")->type_name("N");
   app.add_option("--job", words.job, "The job's name; random if not given")->type_name("NAME");
   app.add_option("--timeout", words.timeout, "How long the library waits for a rank")
@@ -73,6 +87,11 @@ void declare(CLI::App& app, Words& words) {
   app.add_option("--grace", words.grace,
                  "How long ranks may take to end before they are killed (5)")
       ->type_name("SECONDS");
+  app.add_option("--on-peer-failure", words.on_peer_failure,
+                 "What becomes of the others when a rank dies: raise (they are\nended) or "
+                 "continue_without (TENSORPLAY_ON_PEER_FAILURE, raise)")
+      ->type_name("POLICY");
+  app.add_flag("--survive", words.survive, "Short for --on-peer-failure continue_without");
   app.add_flag("--no-prefix", words.no_prefix, "Leave standard output and error to the ranks");
   app.prefix_command();
 }
@@ -94,6 +113,19 @@ Words parse_words(int argc, const char* const* argv) {
   }
   words.command = app.remaining();
   return words;
+}
+
+PeerFailurePolicy policy_of(const Words& words) {
+  const PeerFailurePolicy chosen = words.on_peer_failure.empty()
+                                       ? PeerFailurePolicy::continue_without
+                                       : policy("--on-peer-failure ", words.on_peer_failure);
+  if (words.survive && chosen == PeerFailurePolicy::raise) {
+    throw UsageError("--survive and --on-peer-failure raise contradict each other");
+  }
+  if (words.survive || !words.on_peer_failure.empty()) return chosen;
+  const char* inherited = std::getenv("TENSORPLAY_ON_PEER_FAILURE");
+  return inherited == nullptr ? PeerFailurePolicy::raise
+                              : policy("TENSORPLAY_ON_PEER_FAILURE=", inherited);
 }
 
 // Whatever isn't an option of ours begins the command; an option of nobody's does so, too.
@@ -124,6 +156,7 @@ Settings parse_settings(int argc, const char* const* argv) {
   }
   if (!words.timeout.empty()) seconds("--timeout", words.timeout, 0.001);
   settings.timeout_s = words.timeout;
+  settings.on_peer_failure = policy_of(words);
   settings.prefix = !words.no_prefix;
   if (!words.grace.empty()) {
     settings.grace =

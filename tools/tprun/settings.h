@@ -1,6 +1,8 @@
 // What tprun is asked to do.
 #pragma once
 
+#include <tensorplay/distributed/peer_failure_policy.h>
+
 #include <chrono>
 #include <stdexcept>
 #include <string>
@@ -14,6 +16,7 @@ struct Settings {
   std::string timeout_s;  // as given; empty: the programs' own
   bool prefix = true;
   std::chrono::milliseconds grace{std::chrono::seconds{5}};
+  distributed::PeerFailurePolicy on_peer_failure = distributed::PeerFailurePolicy::raise;
   std::vector<std::string> command;  // the program and its arguments
 };
 
@@ -29,7 +32,8 @@ class HelpWanted : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Throws UsageError, HelpWanted. A job that isn't named gets a random name.
+// Throws UsageError, HelpWanted. A job that isn't named gets a random name. What becomes of the
+// others when a rank dies is told by the environment (TENSORPLAY_ON_PEER_FAILURE) if not here.
 Settings parse_settings(int argc, const char* const* argv);
 
 }  // namespace tensorplay::tprun
