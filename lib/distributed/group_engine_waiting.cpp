@@ -121,7 +121,7 @@ void GroupEngine::check_awaited(const std::function<bool(int)>& awaits, const st
 // Whether the member will publish nothing any more in this group.
 bool GroupEngine::is_gone(int member) const {
   return sync::observe_departure(memory_.member(member)) != shm::Departure::none ||
-         sync::vitality(memory_.life(member)) == sync::Vitality::vanished;
+         sync::vitality(memory_.segment(), memory_.world_rank(member)) == sync::Vitality::vanished;
 }
 
 // Whether the operation can't go on before the member has done something.

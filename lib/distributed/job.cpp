@@ -38,12 +38,13 @@ Job::Job(std::shared_ptr<shm::Segment> segment, int world_rank, std::chrono::mil
   watch_forks();
   fork_generation_ = fork_generation;
   shm::Life& life = life_of(*segment_, world_rank);
-  if (!sync::claim_life(life)) {
+  if (!sync::claim_life(*segment_, world_rank)) {
     throw SegmentError("rank " + std::to_string(world_rank) + " is taken already (" +
                        sync::process_label(life) +
                        "): two processes have the same RANK, or an earlier job of this name is "
                        "still running; start every rank once, or choose another job name");
   }
+  last_words_.emplace(life);
   sync::publish_user_code(activity_);
   sync::publish_usable_cpus(segment_->header());
   // Release: pairs with the acquire in all_attached() of the rendezvous; this rank's place is
@@ -52,11 +53,12 @@ Job::Job(std::shared_ptr<shm::Segment> segment, int world_rank, std::chrono::mil
 }
 
 Job::~Job() {
+  last_words_.reset();
   if (is_forked_copy()) return;
   const auto state = std::uncaught_exceptions() > 0 ? shm::LifeState::raised : shm::LifeState::left;
-  // A rank that is given up by another thread than took it: see release_life().
+  // A rank that is given up by another thread than used it: see release_life().
   static std::vector<std::shared_ptr<shm::Segment>> kept_mapped;
-  if (!sync::release_life(life_of(*segment_, world_rank_), state)) {
+  if (!sync::release_life(*segment_, world_rank_, state)) {
     kept_mapped.push_back(std::move(segment_));
   }
 }
@@ -100,6 +102,7 @@ UseGuard::UseGuard(Job& job) : job_(job) {
                           std::to_string(job.world_rank()) +
                           " at once: one thread at a time, please");
   }
+  if (!busy) sync::keep_life(life_of(*job.segment_, job.world_rank_));
 }
 
 UseGuard::~UseGuard() {

@@ -3,11 +3,13 @@
 
 #include "lib/distributed/arena.h"
 #include "lib/shm/segment.h"
+#include "lib/sync/last_words.h"
 #include "lib/sync/waiter.h"
 
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -58,6 +60,7 @@ class Job {
   std::chrono::milliseconds timeout_;
   Arena arena_;
   shm::Activity& activity_;
+  std::optional<sync::LastWords> last_words_;  // as long as this rank has the place
   std::vector<GroupEngine*> groups_;
   std::atomic<bool> busy_{false};
   std::atomic<std::thread::id> user_{};  // who made it busy

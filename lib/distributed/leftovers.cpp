@@ -24,7 +24,7 @@ void remove_if_leftover(const std::string& name) {
 
 bool is_leftover(const shm::Segment& segment) {
   for (int rank = 0; rank < segment.world_size(); ++rank) {
-    if (sync::vitality(segment.rank_block(rank).life) == sync::Vitality::alive) return false;
+    if (sync::vitality(segment, rank) == sync::Vitality::alive) return false;
   }
   return true;
 }

@@ -93,31 +93,34 @@ int attached_count(const shm::Segment& segment) {
 std::string missing_ranks(const shm::Segment& segment) {
   Contributors missing;
   for (int rank = 0; rank < segment.world_size(); ++rank) {
-    if (sync::vitality(segment.rank_block(rank).life) == sync::Vitality::absent) {
-      missing.insert(rank);
-    }
+    if (sync::vitality(segment, rank) == sync::Vitality::absent) missing.insert(rank);
   }
   return to_string(missing);
 }
 
-// A rank that came and died will be missed for ever. (One that gave up waiting had the same reason
-// to as this one will have: the ranks that don't come.)
-void check_nobody_has_died(const shm::Segment& segment) {
+// A rank that came and died will be missed for ever: a failure of the group, so that all who wait
+// say the same. (One that gave up waiting had the same reason to as this one will have: the ranks
+// that don't come.)
+void check_nobody_has_died(GroupEngine& engine) {
+  const shm::Segment& segment = *engine.job().segment();
+  engine.throw_if_failed();
   for (int rank = 0; rank < segment.world_size(); ++rank) {
+    if (sync::vitality(segment, rank) != sync::Vitality::vanished) continue;
     const shm::Life& life = segment.rank_block(rank).life;
-    if (sync::vitality(life) != sync::Vitality::vanished) continue;
-    const sync::EndOfLife end = sync::end_of(life);
-    throw PeerFailure(rank, end.cause,
-                      "rank " + std::to_string(rank) + " (" + sync::process_label(life) + ") " +
-                          end.text + " before all ranks of the job had started");
+    const sync::EndOfLife end = sync::await_end(life);
+    engine.fail({shm::FailureKind::peer_failure, rank, end.cause,
+                 "rank " + std::to_string(rank) + " (" + sync::process_label(life) + ") " +
+                     end.text + " in init_process_group, before all ranks of the job had started"});
+    engine.throw_if_failed();
   }
 }
 
-void wait_for_everyone(const shm::Segment& segment, const ProcessGroupOptions& options,
+void wait_for_everyone(GroupEngine& engine, const ProcessGroupOptions& options,
                        Clock::time_point deadline) {
+  const shm::Segment& segment = *engine.job().segment();
   const sync::WaitingMark mark(segment.rank_block(options.rank).activity, {shm::Doing::start});
   while (attached_count(segment) < options.world_size) {
-    check_nobody_has_died(segment);
+    check_nobody_has_died(engine);
     if (Clock::now() > deadline) {
       throw Timeout("rank " + std::to_string(options.rank) + " of job '" + options.job_name +
                     "' waited " + std::to_string(options.timeout.count()) + " ms for " +
@@ -154,9 +157,8 @@ ProcessGroup init_process_group(ProcessGroupOptions options) {
   check_options(options);
   const Clock::time_point deadline = Clock::now() + options.timeout;
   ProcessGroup group = meet(options, deadline);
-  shm::Segment& segment = *group.engine().job().segment();
-  const NameRemoval removal(segment);
-  wait_for_everyone(segment, options, deadline);
+  const NameRemoval removal(*group.engine().job().segment());
+  wait_for_everyone(group.engine(), options, deadline);
   return group;
 }
 

@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <cstring>
 #include <map>
-#include <thread>
 #include <vector>
 
 namespace tensorplay::distributed {
@@ -57,7 +56,7 @@ std::uint64_t last_posted(const shm::MemberBlock& member) {
 // "is busy elsewhere after operation 11 (running)".
 std::string whereabouts(const collectives::GroupMemory& memory, int member) {
   const shm::Life& life = memory.life(member);
-  switch (sync::vitality(life)) {
+  switch (sync::vitality(memory.segment(), memory.world_rank(member))) {
     case sync::Vitality::absent:
       return "has not started";
     case sync::Vitality::left:
@@ -73,16 +72,6 @@ std::string whereabouts(const collectives::GroupMemory& memory, int member) {
   return "lives (" + sync::process_label(life) + (activity.empty() ? "" : ", " + activity) + "), " +
          (last == 0 ? "has not called any collective of this group"
                     : "its last collective here was operation " + std::to_string(last));
-}
-
-// How a vanished member ended. Its parent may need a moment to tell.
-sync::EndOfLife end_with_patience(const shm::Life& life) {
-  sync::EndOfLife end = sync::end_of(life);
-  for (int i = 0; i < 20 && !end.known; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    end = sync::end_of(life);
-  }
-  return end;
 }
 
 }  // namespace
@@ -149,7 +138,7 @@ Failure peer_failure(const collectives::GroupMemory& memory, int member, const s
     case shm::Departure::none:
       break;
   }
-  const sync::EndOfLife end = end_with_patience(life);
+  const sync::EndOfLife end = sync::await_end(life);
   failure.cause = end.cause;
   failure.text = who + end.text + where + ". See that rank's own output";
   return failure;

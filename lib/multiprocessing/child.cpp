@@ -103,7 +103,7 @@ Child::Child(Pipe& gate, const std::function<void()>& body, const std::function<
       report_(std::move(report.read_end)) {}
 
 ChildEnd Child::collect() {
-  const ProcessEnd end = process_.reap();
+  const ProcessEnd end = process_.end_without_reaping();
   return {pid(), end, receive(report_.get())};
 }
 

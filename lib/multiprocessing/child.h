@@ -40,7 +40,8 @@ class Child {
 
   pid_t pid() const noexcept { return process_.pid(); }
   const ProcessHandle& process() const noexcept { return process_; }
-  // Waits for the end, reaps the process and reads its report. To be called once.
+  // Waits for the end and reads the report. To be called once. The process stays a zombie, from
+  // which others can read how it ended, until it is reaped through process().
   ChildEnd collect();
   // For a sibling, right after its fork: it has no business with these.
   void close_descriptors() noexcept;

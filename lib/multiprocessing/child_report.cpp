@@ -1,20 +1,17 @@
 #include "lib/multiprocessing/child_report.h"
 
+#include "lib/base/exception_text.h"
+
 #include <tensorplay/error.h>
 
-#include <cxxabi.h>
 #include <poll.h>
 #include <unistd.h>
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstdlib>
 #include <cstring>
 #include <exception>
-#include <memory>
-#include <string_view>
-#include <typeinfo>
 
 namespace tensorplay::multiprocessing {
 namespace {
@@ -25,17 +22,6 @@ struct MessageHead {
   std::uint8_t reserved[3];
 };
 static_assert(sizeof(MessageHead) + ChildReport::kTextBytesMax == PIPE_BUF);
-
-std::string class_name_of_current_exception() {
-  const std::type_info* type = abi::__cxa_current_exception_type();
-  if (type == nullptr) return "an exception of another language";
-  const std::unique_ptr<char, decltype(&std::free)> name(
-      abi::__cxa_demangle(type->name(), nullptr, nullptr, nullptr), &std::free);
-  std::string_view text = name ? name.get() : type->name();
-  constexpr std::string_view ours = "tensorplay::";
-  if (text.starts_with(ours)) text.remove_prefix(ours.size());
-  return std::string(text);
-}
 
 bool is_peer_failure(const std::exception& error) {
   if (dynamic_cast<const PeerFailure*>(&error) != nullptr) return true;
@@ -49,14 +35,12 @@ bool is_peer_failure(const std::exception& error) {
 }
 
 ChildReport describe_current_exception() {
-  ChildReport report{ChildReport::Kind::raised, class_name_of_current_exception()};
+  ChildReport report{ChildReport::Kind::raised, text_of_current_exception()};
   try {
     throw;
   } catch (const std::exception& error) {
-    report.text += std::string(": ") + error.what();
     if (is_peer_failure(error)) report.kind = ChildReport::Kind::peer_failed;
   } catch (...) {
-    report.text += ", which isn't a std::exception";
   }
   return report;
 }

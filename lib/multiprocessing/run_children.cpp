@@ -107,6 +107,7 @@ void Children::collect_ended(const std::vector<pollfd>& entries) {
     if (entries[index++].revents == 0) return false;
     const ChildEnd end = member.child.collect();
     note(member, end);
+    member.child.process().reap();
     return true;
   });
 }

@@ -1,5 +1,6 @@
 #include <tensorplay/multiprocessing/spawn.h>
 
+#include "lib/base/exception_text.h"
 #include "lib/distributed/attach.h"
 #include "lib/multiprocessing/run_children.h"
 #include "lib/shm/segment.h"
@@ -42,7 +43,14 @@ SpawnReport spawn(int world_size, const std::function<void(ProcessGroup&)>& body
   // The group ends with this frame, by return or by unwinding: before the child reports.
   const auto live = [&](int rank) {
     ProcessGroup group = distributed::attach_rank(segment, rank, options.timeout);
-    body(group);
+    try {
+      body(group);
+    } catch (...) {
+      // Before the group ends: then peers find the reason with it.
+      distributed::record_end_of_rank(*segment, rank, PeerFailure::Cause::raised,
+                                      "raised " + text_of_current_exception());
+      throw;
+    }
   };
   const bool others_go_on =
       options.on_peer_failure == distributed::PeerFailurePolicy::continue_without;

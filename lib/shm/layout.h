@@ -41,7 +41,7 @@ namespace tensorplay::shm {
 
 // "TNSRPLAY" in the order of the bytes: tells our segments from other people's files.
 inline constexpr std::uint64_t kMagic = 0x59414c5052534e54;
-inline constexpr std::uint32_t kLayoutVersion = 3;  // bump on any change in this file
+inline constexpr std::uint32_t kLayoutVersion = 4;  // bump on any change in this file
 
 using distributed::kRankCountMax;
 inline constexpr int kGroupCountMax = 64;  // one per bit of SegmentHeader::group_slots
@@ -68,25 +68,28 @@ inline constexpr int kRoundBits = 20;
 
 enum class LifeState : std::uint32_t {
   absent = 0,    // nobody has taken this place yet
-  claiming = 1,  // somebody is taking it
-  attached = 2,  // the rank is in the job
-  left = 3,      // the rank gave up its last group in good order
-  raised = 4,    // the rank gave up its last group while an exception was on its way
+  attached = 1,  // the rank is in the job
+  left = 2,      // the rank gave up its last group in good order
+  raised = 3,    // the rank gave up its last group while an exception was on its way
 };
 
 // Whether a rank lives. The robust mutex is locked as long as its rank is in the job; when the
 // rank's thread ends, for whatever reason, the kernel marks the mutex's word, which peers read by a
-// plain load.
+// plain load. Whether the process has ended with the thread tells the lock of the rank's process on
+// the segment's file: Segment::lock_rank().
 struct Life {
-  std::atomic<LifeState> state;    // writer: the rank (claiming: by compare-exchange)
-  std::atomic<std::uint32_t> end;  // writer: the rank's parent. 0, or 1 + PeerFailure::Cause
-  std::int32_t pid;                // written before `attached`, then constant
+  std::atomic<LifeState> state;  // writer: the process that has the rank's lock
+  // How the rank ended: 0, kEndBeingWritten or 1 + PeerFailure::Cause. Writer: the rank itself, if
+  // it has last words, or its parent: who changes it from 0 to kEndBeingWritten.
+  std::atomic<std::uint32_t> end;
+  std::int32_t pid;  // written before `attached`, then constant
   std::int32_t reserved;
   std::uint64_t pid_namespace;     // inode of the PID namespace in which `pid` counts
   std::uint64_t start_time;        // of the process, in clock ticks since boot: tells pids apart
   pthread_mutex_t mutex;           // robust, process-shared; held by the rank
   std::array<char, 256> end_text;  // written before `end`, then constant; ends in '\0'
 };
+inline constexpr std::uint32_t kEndBeingWritten = 0xffffffff;
 
 // Where a rank sleeps. A sleeper writes whom it waits for, then looks once more, then sleeps on
 // `rings`; whoever publishes something rings those who wait for it.

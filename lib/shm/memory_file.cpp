@@ -1,5 +1,7 @@
 #include "lib/shm/memory_file.h"
 
+#include "lib/shm/process_lock.h"
+
 #include <tensorplay/error.h>
 
 #include <fcntl.h>
@@ -61,7 +63,7 @@ MemoryFile::MemoryFile(MemoryFile&& other) noexcept
 }
 
 MemoryFile::~MemoryFile() {
-  if (descriptor_ >= 0) close(descriptor_);
+  if (descriptor_ >= 0) close_descriptor(descriptor_);
 }
 
 boost::interprocess::mapping_handle_t MemoryFile::get_mapping_handle() const {
@@ -121,6 +123,18 @@ bool MemoryFile::try_lock() const noexcept {
 
 void MemoryFile::unlock() const noexcept {
   static_cast<void>(flock(descriptor_, LOCK_UN));
+}
+
+bool MemoryFile::lock_byte(std::size_t offset) const {
+  return shm::lock_byte(descriptor_, offset);
+}
+
+void MemoryFile::unlock_byte(std::size_t offset) const noexcept {
+  shm::unlock_byte(descriptor_, offset);
+}
+
+bool MemoryFile::is_byte_locked(std::size_t offset) const noexcept {
+  return shm::is_byte_locked(descriptor_, offset);
 }
 
 void MemoryFile::unlink() noexcept {

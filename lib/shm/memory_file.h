@@ -52,6 +52,11 @@ class MemoryFile {
   bool try_lock() const noexcept;
   void unlock() const noexcept;
 
+  // The locks that tell whether processes live: see process_lock.h.
+  bool lock_byte(std::size_t offset) const;
+  void unlock_byte(std::size_t offset) const noexcept;
+  bool is_byte_locked(std::size_t offset) const noexcept;
+
   // Removes the name, if it is still this file's. Idempotent.
   void unlink() noexcept;
   const std::string& name() const noexcept { return name_; }

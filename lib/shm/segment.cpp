@@ -255,6 +255,19 @@ std::span<std::byte> Segment::arena(int rank) const noexcept {
   return {mapping_->at(offset), geometry_.arena_bytes};
 }
 
+// The lock of rank r is on byte r.
+bool Segment::lock_rank(int rank) const {
+  return file_->lock_byte(static_cast<std::size_t>(rank));
+}
+
+void Segment::unlock_rank(int rank) const noexcept {
+  file_->unlock_byte(static_cast<std::size_t>(rank));
+}
+
+bool Segment::is_rank_locked(int rank) const noexcept {
+  return file_->is_byte_locked(static_cast<std::size_t>(rank));
+}
+
 std::size_t Segment::offset_of(const void* address) const noexcept {
   const auto* begin = reinterpret_cast<const std::byte*>(header_);
   const auto* byte = static_cast<const std::byte*>(address);

@@ -66,6 +66,13 @@ class Segment {
   std::span<std::byte> group_memory(int slot) const noexcept;
   std::span<std::byte> arena(int rank) const noexcept;
 
+  // The lock by which a process shows that it is there for `rank`: taken once, by one process; ends
+  // with that process, with its execve(), or by unlock_rank(). See process_lock.h. lock_rank() is
+  // false if it's taken.
+  bool lock_rank(int rank) const;
+  void unlock_rank(int rank) const noexcept;
+  bool is_rank_locked(int rank) const noexcept;
+
   // Offsets are how ranks tell each other places. offset_of() gives 0 for an address outside.
   std::size_t offset_of(const void* address) const noexcept;
   std::byte* at(std::size_t offset) const noexcept;

@@ -9,26 +9,23 @@
 #include <unistd.h>
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstring>
+#include <optional>
+#include <thread>
 
 namespace tensorplay::sync {
 namespace {
 
-// The word of the mutex that the kernel marks when its owner ends.
+// Whether the kernel has marked the mutex, since its owner has ended.
 bool owner_died(const shm::Life& life) noexcept {
   const auto* word = reinterpret_cast<const std::atomic<int>*>(&life.mutex.__data.__lock);
   static_assert(sizeof(std::atomic<int>) == sizeof(life.mutex.__data.__lock));
-  // Relaxed: the mark stays, and what follows from it is read from /proc or by acquire loads.
-  return (static_cast<unsigned>(word->load(std::memory_order_relaxed)) & FUTEX_OWNER_DIED) != 0;
-}
-
-// The thread that claimed the place has ended; its process may live on.
-bool process_lives(const shm::Life& life) noexcept {
-  if (life.pid_namespace == 0 || life.pid_namespace != pid_namespace()) return false;
-  const auto status = status_of_process(life.pid);
-  return status && status->start_time == life.start_time && status->state != 'Z' &&
-         status->state != 'X';
+  // SYNC death. Acquire: pairs with the kernel, which marks the word by a fully ordered
+  // compare-exchange after the thread's last instruction. All that the thread had published is
+  // visible to whoever sees the mark.
+  return (static_cast<unsigned>(word->load(std::memory_order_acquire)) & FUTEX_OWNER_DIED) != 0;
 }
 
 void lock_robust_mutex(pthread_mutex_t& mutex) {
@@ -45,16 +42,19 @@ void lock_robust_mutex(pthread_mutex_t& mutex) {
 
 }  // namespace
 
-bool claim_life(shm::Life& life) {
-  auto expected = shm::LifeState::absent;
-  // Relaxed: decides who fills in the fields; they are published by the store below.
-  if (!life.state.compare_exchange_strong(expected, shm::LifeState::claiming,
-                                          std::memory_order_relaxed)) {
+bool claim_life(const shm::Segment& segment, int rank) {
+  // From here on this process is the only writer. The lock also orders: whoever had it before, and
+  // died, has written nothing later.
+  if (!segment.lock_rank(rank)) return false;
+  shm::Life& life = segment.rank_block(rank).life;
+  // Relaxed: the lock decides who may look.
+  if (life.state.load(std::memory_order_relaxed) != shm::LifeState::absent) {
+    segment.unlock_rank(rank);
     return false;
   }
   life.pid = getpid();
   life.pid_namespace = pid_namespace();
-  const auto status = status_of_process(life.pid);
+  const auto status = life.pid_namespace == 0 ? std::nullopt : status_of_process(life.pid);
   life.start_time = status ? status->start_time : 0;
   lock_robust_mutex(life.mutex);
   // SYNC life. Release: pairs with vitality(); pid and mutex are set for whoever sees `attached`.
@@ -62,18 +62,29 @@ bool claim_life(shm::Life& life) {
   return true;
 }
 
-bool release_life(shm::Life& life, shm::LifeState state) noexcept {
-  // SYNC life. Release: pairs with vitality(); stored before the mutex is given up, so that an
-  // orderly end is never taken for a sudden one.
-  life.state.store(state, std::memory_order_release);
-  return pthread_mutex_unlock(&life.mutex) == 0;
+void keep_life(shm::Life& life) noexcept {
+  if (!owner_died(life)) return;
+  if (pthread_mutex_lock(&life.mutex) == EOWNERDEAD) pthread_mutex_consistent(&life.mutex);
 }
 
-Vitality vitality(const shm::Life& life) noexcept {
+bool release_life(const shm::Segment& segment, int rank, shm::LifeState state) noexcept {
+  shm::Life& life = segment.rank_block(rank).life;
+  // SYNC life. Release: pairs with vitality(); stored before mutex and lock are given up, so that
+  // an orderly end is never taken for a sudden one.
+  life.state.store(state, std::memory_order_release);
+  // A marked mutex is in nobody's list any more.
+  const bool in_no_list = owner_died(life) || pthread_mutex_unlock(&life.mutex) == 0;
+  segment.unlock_rank(rank);
+  return in_no_list;
+}
+
+namespace {
+
+// How a rank is that isn't in the job; nothing for one that is, or was when it vanished.
+std::optional<Vitality> vitality_outside(const shm::Life& life) noexcept {
   // SYNC life. Acquire: pairs with claim_life() and release_life().
   switch (life.state.load(std::memory_order_acquire)) {
     case shm::LifeState::absent:
-    case shm::LifeState::claiming:
       // Relaxed: end_of() acquires before the text is read.
       return life.end.load(std::memory_order_relaxed) == 0 ? Vitality::absent : Vitality::vanished;
     case shm::LifeState::left:
@@ -83,40 +94,75 @@ Vitality vitality(const shm::Life& life) noexcept {
     case shm::LifeState::attached:
       break;
   }
-  return owner_died(life) && !process_lives(life) ? Vitality::vanished : Vitality::alive;
+  return std::nullopt;
+}
+
+}  // namespace
+
+Vitality vitality(const shm::Segment& segment, int rank) noexcept {
+  const shm::Life& life = segment.rank_block(rank).life;
+  if (const auto outside = vitality_outside(life)) return *outside;
+  if (!owner_died(life) || segment.is_rank_locked(rank)) return Vitality::alive;
+  // It may have given up its place between the two looks.
+  return vitality_outside(life).value_or(Vitality::vanished);
 }
 
 std::string process_label(const shm::Life& life) {
   return life.pid == 0 ? "not attached" : "pid " + std::to_string(life.pid);
 }
 
+namespace {
+
+// What /proc tells of the rank's process, a zombie included; nothing once it's gone.
+std::optional<ProcessStatus> status_of(const shm::Life& life) noexcept {
+  if (life.pid_namespace == 0 || life.pid_namespace != pid_namespace()) return std::nullopt;
+  const auto status = status_of_process(life.pid);
+  return status && status->start_time == life.start_time ? status : std::nullopt;
+}
+
+EndOfLife end_of_zombie(int exit_code) {
+  if (WIFSIGNALED(exit_code)) {
+    const int signal = WTERMSIG(exit_code);
+    return {true, PeerFailure::Cause::killed,
+            "was ended by signal " + std::to_string(signal) + " (" + strsignal(signal) + ")"};
+  }
+  return {true, PeerFailure::Cause::exited,
+          "exited with code " + std::to_string(WEXITSTATUS(exit_code))};
+}
+
+}  // namespace
+
 EndOfLife end_of(const shm::Life& life) {
   // SYNC end. Acquire: pairs with record_end(); the text is complete.
   const std::uint32_t end = life.end.load(std::memory_order_acquire);
-  if (end != 0) {
+  if (end != 0 && end != shm::kEndBeingWritten) {
     const auto cause = std::min(end - 1, static_cast<std::uint32_t>(PeerFailure::Cause::killed));
     const char* text = life.end_text.data();
     return {true, static_cast<PeerFailure::Cause>(cause),
             std::string(text, strnlen(text, life.end_text.size()))};
   }
-  const auto status =
-      life.pid_namespace == pid_namespace() ? status_of_process(life.pid) : std::nullopt;
-  if (status && status->start_time == life.start_time && status->state == 'Z') {
-    if (WIFSIGNALED(status->exit_code)) {
-      const int signal = WTERMSIG(status->exit_code);
-      return {true, PeerFailure::Cause::killed,
-              "was ended by signal " + std::to_string(signal) + " (" + strsignal(signal) + ")"};
-    }
+  const auto status = status_of(life);
+  if (status && status->state == 'Z') return end_of_zombie(status->exit_code);
+  if (status && !status->exiting) {
     return {true, PeerFailure::Cause::exited,
-            "exited with code " + std::to_string(WEXITSTATUS(status->exit_code))};
+            std::string("replaced its program by execve() (it runs '") + status->name.data() +
+                "' now)"};
   }
   return {false, PeerFailure::Cause::exited, "has ended (it exited or was killed)"};
 }
 
+EndOfLife await_end(const shm::Life& life) {
+  EndOfLife end = end_of(life);
+  for (int i = 0; i < 20 && !end.known; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    end = end_of(life);
+  }
+  return end;
+}
+
 std::string activity_of(const shm::Life& life) {
-  const auto status =
-      life.pid_namespace == pid_namespace() ? status_of_process(life.pid) : std::nullopt;
-  if (!status || status->start_time != life.start_time) return "";
+  const auto status = status_of(life);
+  if (!status) return "";
   switch (status->state) {
     case 'R':
       return "running";
@@ -134,8 +180,12 @@ std::string activity_of(const shm::Life& life) {
 }
 
 void record_end(shm::Life& life, PeerFailure::Cause cause, std::string_view text) noexcept {
-  // Relaxed: only the parent writes this word.
-  if (life.end.load(std::memory_order_relaxed) != 0) return;
+  std::uint32_t expected = 0;
+  // Relaxed: decides who writes the text; it is published by the store below.
+  if (!life.end.compare_exchange_strong(expected, shm::kEndBeingWritten,
+                                        std::memory_order_relaxed)) {
+    return;
+  }
   const std::size_t length = std::min(text.size(), life.end_text.size() - 1);
   std::memcpy(life.end_text.data(), text.data(), length);
   life.end_text[length] = '\0';

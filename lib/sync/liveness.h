@@ -1,11 +1,31 @@
 // Whether a rank lives, seen without asking it.
 //
-// A living rank's thread holds the robust mutex in its Life. When that thread ends, by whatever
-// means, the kernel marks the mutex's word before anything else is known of the end, and peers see
-// that by a plain load: no heartbeat, no signal, no system call.
+// Two things of the kernel's tell it, the cheap one first:
+//
+//   the robust mutex in the rank's Life   held by the thread that runs the rank. When the thread
+//                                         ends, by whatever means, the kernel marks the mutex's
+//                                         word, and peers see that by a plain load: no heartbeat,
+//                                         no signal, no system call while all live.
+//   the lock of the rank's process        on the segment's file (Segment::lock_rank). Peers ask
+//                                         about it only when the mutex is marked: it tells a
+//                                         process that has ended, or replaced its program by
+//                                         execve(), from one whose thread has ended, while the
+//                                         process lives and may go on with the group elsewhere.
+//
+//       mark  lock | the rank
+//       ------------+------------------------------------------------------------------------------
+//       no    -    | lives
+//       yes   yes  | lives: its thread has ended, its process hasn't. The next thread that uses the
+//                  | group takes the mutex over (keep_life), and a plain load tells all again.
+//       yes   no   | has vanished
+//
+// Neither says anything wrong for a number that another process got meanwhile, for another PID
+// namespace, or for forked children of a dead rank that still have its memory and descriptors: they
+// have neither the mutex nor the lock. /proc and the parent are asked for one thing only: how the
+// rank ended.
 #pragma once
 
-#include "lib/shm/layout.h"
+#include "lib/shm/segment.h"
 
 #include <tensorplay/error.h>
 
@@ -23,33 +43,44 @@ enum class Vitality {
   vanished,  // its process has ended without a word
 };
 
-// Takes the place for the calling thread. False if somebody has it, or had it: a place is taken
-// once. The thread must outlive its claim.
-bool claim_life(shm::Life& life);
+// Takes the rank's place for the calling process and thread. False if somebody has it, or had it: a
+// place is taken once. A process that dies while it takes a place leaves it free.
+bool claim_life(const shm::Segment& segment, int rank);
 
-// Gives the place up. `state` is left or raised. False if another thread claimed it: then the
-// memory must stay mapped as long as that thread lives, since the C library still has it in its
-// list.
-bool release_life(shm::Life& life, shm::LifeState state) noexcept;
+// For the rank itself, at each use of its group: makes the calling thread the one whose end peers
+// see at once, if the thread that was has ended. One load as long as it hasn't.
+void keep_life(shm::Life& life) noexcept;
 
-// One or two loads for a rank that's alive; looks into /proc where the word tells of an end.
-Vitality vitality(const shm::Life& life) noexcept;
+// Gives the place up. `state` is left or raised. False if another living thread is the one that
+// claimed or kept it: then the memory must stay mapped as long as that thread lives, since the C
+// library still has it in its list.
+bool release_life(const shm::Segment& segment, int rank, shm::LifeState state) noexcept;
+
+// One or two loads for a rank that's alive; a system call where the mutex is marked. Whatever the
+// rank had published before it vanished is visible to whoever is told so.
+Vitality vitality(const shm::Segment& segment, int rank) noexcept;
 
 // For messages: "pid 4711".
 std::string process_label(const shm::Life& life);
 
-// How a vanished rank ended, as far as its parent or the kernel tell.
+// How a vanished rank ended, as far as itself, its parent or the kernel tell.
 struct EndOfLife {
-  bool known = false;  // false: neither parent nor kernel tell (yet)
+  bool known = false;  // false: nobody tells (yet)
   PeerFailure::Cause cause = PeerFailure::Cause::exited;
-  std::string text;  // "was ended by signal 9 (Killed)", "exited with code 3", ...
+  // "raised std::bad_alloc: ...", "was ended by signal 9 (Killed)", "exited with code 3", "replaced
+  // its program by execve() (it runs 'sleep' now)", ...
+  std::string text;
 };
 EndOfLife end_of(const shm::Life& life);
+// The same, with patience: a parent needs a moment to tell, the kernel to finish. 20 ms at most.
+EndOfLife await_end(const shm::Life& life);
 
 // What a living rank is doing: "running", "sleeping", "stopped", ... from /proc; "" if unknown.
 std::string activity_of(const shm::Life& life);
 
-// Called by a parent that watches the rank: tells its peers how it ended. First call counts.
+// Called by a parent that watches the rank, or by the rank itself, which knows more: tells its
+// peers how it ended. The first call counts. The rank isn't taken for dead by this alone, once it
+// has attached.
 void record_end(shm::Life& life, PeerFailure::Cause cause, std::string_view text) noexcept;
 
 }  // namespace tensorplay::sync

@@ -1,90 +1,57 @@
 #include "lib/sync/liveness.h"
 
-#include "lib/shm/segment.h"
-#include "tests/shm/child_process.h"
+#include "tests/sync/one_rank.h"
 
 #include <tensorplay/error.h>
 
 #include <unistd.h>
-#include <atomic>
 #include <boost/test/unit_test.hpp>
 #include <chrono>
 #include <csignal>
-#include <functional>
-#include <memory>
 #include <string>
 #include <thread>
 
 namespace tensorplay::sync {
 namespace {
 
-using testing::ChildProcess;
-
-bool becomes(const shm::Life& life, Vitality wanted) {
-  for (int i = 0; i < 20'000; ++i) {
-    if (vitality(life) == wanted) return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  return false;
-}
-
-struct OneRank {
-  std::shared_ptr<shm::Segment> segment = shm::Segment::create_anonymous({.world_size = 1});
-  shm::Life& life = segment->rank_block(0).life;
-
-  // A child that claims the place, and then does as `body` says.
-  std::unique_ptr<ChildProcess> start(const std::function<void()>& body) {
-    auto child = std::make_unique<ChildProcess>([&]() -> std::string {
-      if (!claim_life(life)) return "the place is taken";
-      body();
-      return "";
-    });
-    return child;
-  }
-};
-
-void stay() {
-  while (true) pause();
-}
-
 BOOST_FIXTURE_TEST_SUITE(liveness, OneRank)
 
 BOOST_AUTO_TEST_CASE(a_place_that_nobody_took_is_absent) {
-  BOOST_CHECK(vitality(life) == Vitality::absent);
+  BOOST_CHECK(vitality(*segment, 0) == Vitality::absent);
 }
 
 BOOST_AUTO_TEST_CASE(a_place_is_taken_once) {
-  BOOST_TEST(claim_life(life));
-  BOOST_TEST(!claim_life(life));
-  release_life(life, shm::LifeState::left);
-  BOOST_TEST(!claim_life(life));
+  BOOST_TEST(claim_life(*segment, 0));
+  BOOST_TEST(!claim_life(*segment, 0));
+  release_life(*segment, 0, shm::LifeState::left);
+  BOOST_TEST(!claim_life(*segment, 0));
 }
 
 BOOST_AUTO_TEST_CASE(a_rank_is_alive_from_its_claim_to_its_release) {
-  BOOST_TEST(claim_life(life));
-  BOOST_CHECK(vitality(life) == Vitality::alive);
+  BOOST_TEST(claim_life(*segment, 0));
+  BOOST_CHECK(vitality(*segment, 0) == Vitality::alive);
   BOOST_TEST(process_label(life) == "pid " + std::to_string(getpid()));
-  release_life(life, shm::LifeState::left);
-  BOOST_CHECK(vitality(life) == Vitality::left);
+  release_life(*segment, 0, shm::LifeState::left);
+  BOOST_CHECK(vitality(*segment, 0) == Vitality::left);
 }
 
 BOOST_AUTO_TEST_CASE(a_rank_that_left_is_told_from_one_that_raised) {
-  const auto child = start([this] { release_life(life, shm::LifeState::raised); });
+  const auto child = start([this] { release_life(*segment, 0, shm::LifeState::raised); });
   BOOST_TEST(child->report() == "");
-  BOOST_CHECK(vitality(life) == Vitality::raised);
+  BOOST_CHECK(vitality(*segment, 0) == Vitality::raised);
 }
 
 BOOST_AUTO_TEST_CASE(a_child_is_alive_while_it_runs) {
   const auto child = start(stay);
-  BOOST_TEST(becomes(life, Vitality::alive));
+  BOOST_TEST(becomes(*segment, Vitality::alive));
   BOOST_TEST(life.pid == child->pid());
-  BOOST_CHECK(vitality(life) == Vitality::alive);
+  BOOST_CHECK(vitality(*segment, 0) == Vitality::alive);
 }
 
 BOOST_AUTO_TEST_CASE(an_exit_without_a_word_is_seen_before_the_child_is_reaped) {
   const auto child = start([] { _exit(3); });
   child->wait_for_end();
-  BOOST_CHECK(vitality(life) == Vitality::vanished);
+  BOOST_CHECK(vitality(*segment, 0) == Vitality::vanished);
   const EndOfLife end = end_of(life);
   BOOST_TEST(end.known);
   BOOST_CHECK(end.cause == PeerFailure::Cause::exited);
@@ -94,17 +61,17 @@ BOOST_AUTO_TEST_CASE(an_exit_without_a_word_is_seen_before_the_child_is_reaped) 
 BOOST_AUTO_TEST_CASE(a_child_that_returns_without_releasing_has_vanished) {
   const auto child = start([] {});
   BOOST_TEST(child->report() == "");
-  BOOST_CHECK(vitality(life) == Vitality::vanished);
+  BOOST_CHECK(vitality(*segment, 0) == Vitality::vanished);
 }
 
 BOOST_AUTO_TEST_CASE(a_killed_child_is_seen_with_its_signal) {
   for (const int signal : {SIGKILL, SIGTERM}) {
     OneRank place;
     const auto child = place.start(stay);
-    BOOST_REQUIRE(becomes(place.life, Vitality::alive));
+    BOOST_REQUIRE(becomes(*place.segment, Vitality::alive));
     child->send(signal);
     child->wait_for_end();
-    BOOST_CHECK(vitality(place.life) == Vitality::vanished);
+    BOOST_CHECK(vitality(*place.segment, 0) == Vitality::vanished);
     const EndOfLife end = end_of(place.life);
     BOOST_TEST(end.known);
     BOOST_CHECK(end.cause == PeerFailure::Cause::killed);
@@ -115,17 +82,17 @@ BOOST_AUTO_TEST_CASE(a_killed_child_is_seen_with_its_signal) {
 
 BOOST_AUTO_TEST_CASE(of_a_reaped_child_only_the_end_is_known) {
   const auto child = start(stay);
-  BOOST_REQUIRE(becomes(life, Vitality::alive));
+  BOOST_REQUIRE(becomes(*segment, Vitality::alive));
   child->send(SIGKILL);
   child->reap();
-  BOOST_CHECK(vitality(life) == Vitality::vanished);
+  BOOST_CHECK(vitality(*segment, 0) == Vitality::vanished);
   BOOST_TEST(!end_of(life).known);
   BOOST_TEST(end_of(life).text == "has ended (it exited or was killed)");
 }
 
 BOOST_AUTO_TEST_CASE(what_the_parent_records_outlives_the_reaping) {
   const auto child = start(stay);
-  BOOST_REQUIRE(becomes(life, Vitality::alive));
+  BOOST_REQUIRE(becomes(*segment, Vitality::alive));
   child->send(SIGKILL);
   child->reap();
   record_end(life, PeerFailure::Cause::killed, "ran out of luck");
@@ -158,31 +125,15 @@ BOOST_AUTO_TEST_CASE(a_cause_that_does_not_exist_is_not_passed_on) {
   BOOST_CHECK(end_of(life).cause <= PeerFailure::Cause::killed);
 }
 
-BOOST_AUTO_TEST_CASE(a_thread_that_ends_in_a_living_process_leaves_its_rank_alive) {
-  std::thread([this] { claim_life(life); }).join();
-  BOOST_CHECK(vitality(life) == Vitality::alive);
-  // Another thread ends it.
-  release_life(life, shm::LifeState::left);
-  BOOST_CHECK(vitality(life) == Vitality::left);
-}
-
-BOOST_AUTO_TEST_CASE(a_process_with_the_number_of_a_dead_one_is_not_taken_for_it) {
-  std::thread([this] { claim_life(life); }).join();
-  BOOST_REQUIRE(vitality(life) == Vitality::alive);
-  life.start_time += 1;
-  BOOST_CHECK(vitality(life) == Vitality::vanished);
-  BOOST_TEST(activity_of(life) == "");
-}
-
 BOOST_AUTO_TEST_CASE(a_stopped_rank_is_alive_and_said_to_be_stopped) {
   const auto child = start(stay);
-  BOOST_REQUIRE(becomes(life, Vitality::alive));
+  BOOST_REQUIRE(becomes(*segment, Vitality::alive));
   child->send(SIGSTOP);
   for (int i = 0; i < 20'000 && activity_of(life) != "stopped by a signal"; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   BOOST_TEST(activity_of(life) == "stopped by a signal");
-  BOOST_CHECK(vitality(life) == Vitality::alive);
+  BOOST_CHECK(vitality(*segment, 0) == Vitality::alive);
   child->send(SIGCONT);
   for (int i = 0; i < 20'000 && activity_of(life) != "sleeping"; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -191,16 +142,16 @@ BOOST_AUTO_TEST_CASE(a_stopped_rank_is_alive_and_said_to_be_stopped) {
 }
 
 BOOST_AUTO_TEST_CASE(a_running_rank_is_said_to_run) {
-  BOOST_TEST(claim_life(life));
+  BOOST_TEST(claim_life(*segment, 0));
   BOOST_TEST(activity_of(life) == "running");
-  release_life(life, shm::LifeState::left);
+  release_life(*segment, 0, shm::LifeState::left);
 }
 
 BOOST_AUTO_TEST_CASE(a_peer_sees_the_end_through_its_own_mapping) {
   const auto again = segment->map_again();
   const auto child = start([] { _exit(0); });
   child->wait_for_end();
-  BOOST_CHECK(vitality(again->rank_block(0).life) == Vitality::vanished);
+  BOOST_CHECK(vitality(*again, 0) == Vitality::vanished);
   BOOST_TEST(end_of(again->rank_block(0).life).text == "exited with code 0");
 }
 

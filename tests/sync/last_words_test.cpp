@@ -1,0 +1,142 @@
+#include "lib/sync/last_words.h"
+
+#include "tests/sync/one_rank.h"
+
+#include <tensorplay/error.h>
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <atomic>
+#include <boost/test/unit_test.hpp>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <functional>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+namespace tensorplay::sync {
+namespace {
+
+// The end, as peers see it, of a rank that does as `body` says with its words prepared.
+struct Speaker : OneRank {
+  EndOfLife end_by(const std::function<void()>& body) {
+    const auto child = start([&] {
+      const rlimit no_core{0, 0};
+      setrlimit(RLIMIT_CORE, &no_core);
+      std::freopen("/dev/null", "w", stderr);  // the C++ run time prints the exception, too
+      std::optional<LastWords> words(life);
+      body();
+      words.reset();
+      release_life(*segment, 0, shm::LifeState::left);
+    });
+    child->reap();
+    return end_of(life);
+  }
+};
+
+// noexcept is where an exception ends that nobody catches.
+void let_out(const std::function<void()>& body) noexcept {
+  body();
+}
+
+BOOST_FIXTURE_TEST_SUITE(last_words, Speaker)
+
+BOOST_AUTO_TEST_CASE(an_exception_that_nobody_catches_is_told_with_its_text) {
+  const EndOfLife end =
+      end_by([] { let_out([] { throw std::runtime_error("the disk is full"); }); });
+  BOOST_TEST(end.known);
+  BOOST_CHECK(end.cause == PeerFailure::Cause::raised);
+  BOOST_TEST(end.text == "raised std::runtime_error: the disk is full");
+  BOOST_CHECK(vitality(*segment, 0) == Vitality::vanished);
+}
+
+BOOST_AUTO_TEST_CASE(an_exception_of_ours_and_one_that_is_no_std_exception_are_told) {
+  Speaker other;
+  const EndOfLife ours = end_by([] { let_out([] { throw InvalidArgument("no such rank"); }); });
+  BOOST_TEST(ours.text == "raised InvalidArgument: no such rank");
+  const EndOfLife number = other.end_by([] { let_out([] { throw 3; }); });
+  BOOST_TEST(number.text == "raised int, which isn't a std::exception");
+}
+
+BOOST_AUTO_TEST_CASE(an_exception_in_another_thread_of_the_rank_is_told) {
+  const EndOfLife end =
+      end_by([] { std::thread([] { throw std::runtime_error("in a thread"); }).join(); });
+  BOOST_TEST(end.text == "raised std::runtime_error: in a thread");
+}
+
+BOOST_AUTO_TEST_CASE(the_handler_that_was_there_before_is_called_next) {
+  const auto child = start([this] {
+    std::set_terminate([] { _exit(7); });
+    const LastWords words(life);
+    let_out([] { throw std::runtime_error("told"); });
+  });
+  const int status = child->reap();
+  BOOST_TEST(WEXITSTATUS(status) == 7);
+  BOOST_TEST(end_of(life).text == "raised std::runtime_error: told");
+}
+
+BOOST_AUTO_TEST_CASE(termination_without_an_exception_is_left_to_the_signal) {
+  BOOST_TEST(!end_by([] { std::terminate(); }).known);
+}
+
+BOOST_AUTO_TEST_CASE(an_exit_code_is_told) {
+  const EndOfLife end = end_by([] { std::exit(3); });
+  BOOST_CHECK(end.cause == PeerFailure::Cause::exited);
+  BOOST_TEST(end.text == "exited with code 3");
+}
+
+BOOST_AUTO_TEST_CASE(the_rank_s_own_words_count_more_than_its_parent_s) {
+  end_by([] { let_out([] { throw std::runtime_error("mine"); }); });
+  record_end(life, PeerFailure::Cause::killed, "signal 6");
+  BOOST_TEST(end_of(life).text == "raised std::runtime_error: mine");
+}
+
+BOOST_AUTO_TEST_CASE(who_has_left_says_nothing) {
+  const auto child = start([this] {
+    { const LastWords words(life); }
+    release_life(*segment, 0, shm::LifeState::left);
+    std::exit(4);
+  });
+  child->reap();
+  BOOST_TEST(life.end.load(std::memory_order_acquire) == 0U);
+}
+
+BOOST_AUTO_TEST_CASE(a_forked_child_doesn_t_speak_for_its_parent) {
+  const auto child = start([this] {
+    const LastWords words(life);
+    testing::ChildProcess exits([]() -> std::string { std::exit(5); });
+    exits.reap();
+    testing::ChildProcess throws([]() -> std::string {
+      std::freopen("/dev/null", "w", stderr);
+      let_out([] { throw std::runtime_error("a child's"); });
+      return "";
+    });
+    throws.reap();
+    // Acquire: as in end_of().
+    if (life.end.load(std::memory_order_acquire) != 0) _exit(1);
+    std::exit(6);
+  });
+  BOOST_TEST(WEXITSTATUS(child->reap()) == 6);
+  BOOST_TEST(end_of(life).text == "exited with code 6");
+}
+
+// A rank that died while it spoke: the kernel is asked as if it had said nothing.
+BOOST_AUTO_TEST_CASE(half_a_word_is_none) {
+  const auto child = start([this] {
+    // Release: as record_end() would go on.
+    life.end.store(shm::kEndBeingWritten, std::memory_order_release);
+    raise(SIGKILL);
+  });
+  child->wait_for_end();
+  BOOST_TEST(end_of(life).text == "was ended by signal 9 (Killed)");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace tensorplay::sync
