@@ -22,9 +22,8 @@ namespace {
 bool owner_died(const shm::Life& life) noexcept {
   const auto* word = reinterpret_cast<const std::atomic<int>*>(&life.mutex.__data.__lock);
   static_assert(sizeof(std::atomic<int>) == sizeof(life.mutex.__data.__lock));
-  // SYNC death. Acquire: pairs with the kernel, which marks the word by a fully ordered
-  // compare-exchange after the thread's last instruction. All that the thread had published is
-  // visible to whoever sees the mark.
+  // Acquire: the kernel marks the word by a fully ordered compare-exchange, after the thread's last
+  // instruction. All that the thread had published is visible to whoever sees the mark.
   return (static_cast<unsigned>(word->load(std::memory_order_acquire)) & FUTEX_OWNER_DIED) != 0;
 }
 

@@ -22,13 +22,18 @@
 namespace tensorplay::sync {
 namespace {
 
+// The C++ run time prints the exception, too.
+void silence() {
+  if (std::freopen("/dev/null", "w", stderr) == nullptr) _exit(9);
+}
+
 // The end, as peers see it, of a rank that does as `body` says with its words prepared.
 struct Speaker : OneRank {
   EndOfLife end_by(const std::function<void()>& body) {
     const auto child = start([&] {
       const rlimit no_core{0, 0};
       setrlimit(RLIMIT_CORE, &no_core);
-      std::freopen("/dev/null", "w", stderr);  // the C++ run time prints the exception, too
+      silence();
       std::optional<LastWords> words(life);
       body();
       words.reset();
@@ -103,7 +108,7 @@ BOOST_AUTO_TEST_CASE(who_has_left_says_nothing) {
     std::exit(4);
   });
   child->reap();
-  BOOST_TEST(life.end.load(std::memory_order_acquire) == 0U);
+  BOOST_TEST(!end_of(life).known);
 }
 
 BOOST_AUTO_TEST_CASE(a_forked_child_doesn_t_speak_for_its_parent) {
@@ -112,7 +117,7 @@ BOOST_AUTO_TEST_CASE(a_forked_child_doesn_t_speak_for_its_parent) {
     testing::ChildProcess exits([]() -> std::string { std::exit(5); });
     exits.reap();
     testing::ChildProcess throws([]() -> std::string {
-      std::freopen("/dev/null", "w", stderr);
+      silence();
       let_out([] { throw std::runtime_error("a child's"); });
       return "";
     });
@@ -121,7 +126,7 @@ BOOST_AUTO_TEST_CASE(a_forked_child_doesn_t_speak_for_its_parent) {
     if (life.end.load(std::memory_order_acquire) != 0) _exit(1);
     std::exit(6);
   });
-  BOOST_TEST(WEXITSTATUS(child->reap()) == 6);
+  child->reap();
   BOOST_TEST(end_of(life).text == "exited with code 6");
 }
 
