@@ -30,7 +30,7 @@ GroupEngine::~GroupEngine() {
   const bool raised = std::uncaught_exceptions() > exceptions_at_start_;
   sync::publish_departure(memory_.own(), raised ? shm::Departure::raised : shm::Departure::left);
   sync::ring_all(*job_->segment());
-  leave_group_slot(*job_->segment(), memory_.slot());
+  leave_group_slot(*job_->segment(), memory_.slot(), rank());
 }
 
 // --- Issuing ---

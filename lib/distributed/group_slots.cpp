@@ -1,7 +1,12 @@
 #include "lib/distributed/group_slots.h"
 
+#include "lib/base/fault_point.h"
+#include "lib/sync/liveness.h"
+
+#include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <string>
 
 namespace tensorplay::distributed {
 namespace {
@@ -26,9 +31,22 @@ int take_bit(std::atomic<std::uint64_t>& slots) {
 }
 
 void free_slot(shm::Segment& segment, int slot) noexcept {
+  fault_point("group_slot.before_free");
   segment.release(segment.group_memory(slot));
   // Release: pairs with the acquire in take_bit(); who takes the slot next finds zeroed memory.
   segment.header().group_slots.fetch_and(~bit_of(slot), std::memory_order_release);
+  fault_point("group_slot.freed");
+}
+
+// The member isn't counted as a user any more. Counts once, whoever says it.
+void discount(shm::Segment& segment, int slot, int member) noexcept {
+  shm::GroupHeader& header = segment.group_header(slot);
+  std::atomic<std::uint64_t>& word = header.uncounted[static_cast<std::size_t>(member) / 64];
+  const std::uint64_t bit = std::uint64_t{1} << (member % 64);
+  // Relaxed: only says who may take the member off the count.
+  if ((word.fetch_or(bit, std::memory_order_relaxed) & bit) != 0) return;
+  // Acquire and release: the last one out has everybody's last accesses behind it.
+  if (header.user_count.fetch_sub(1, std::memory_order_acq_rel) == 1) free_slot(segment, slot);
 }
 
 }  // namespace
@@ -39,13 +57,14 @@ int take_group_slot(shm::Segment& segment, const std::vector<int>& world_ranks) 
   slots.fetch_or(bit_of(kWorldSlot), std::memory_order_relaxed);
   const int slot = take_bit(slots);
   if (slot < 0) return slot;
-  shm::GroupHeader& header = segment.group_header(slot);
+  fault_point("group_slot.taken");
   try {
-    segment.reserve({reinterpret_cast<std::byte*>(&header), sizeof(header)}, "a group");
+    reserve_group(segment, slot);
   } catch (...) {
     free_slot(segment, slot);
     throw;
   }
+  shm::GroupHeader& header = segment.group_header(slot);
   header.member_count = static_cast<std::uint32_t>(world_ranks.size());
   for (std::size_t m = 0; m < world_ranks.size(); ++m) {
     header.world_ranks[m] = static_cast<std::uint16_t>(world_ranks[m]);
@@ -55,18 +74,41 @@ int take_group_slot(shm::Segment& segment, const std::vector<int>& world_ranks) 
   return slot;
 }
 
-void reserve_member(shm::Segment& segment, int slot, int member) {
-  auto* block = reinterpret_cast<std::byte*>(&segment.member_block(slot, member));
-  segment.reserve({block, sizeof(shm::MemberBlock)}, "this rank's control blocks");
-  segment.reserve(segment.staging(slot, member), "this rank's staging buffers");
+bool is_slot_of(const shm::Segment& segment, int slot, const std::vector<int>& world_ranks) {
+  if (slot <= kWorldSlot || slot >= shm::kGroupCountMax) return false;
+  // Relaxed: the exchange that told the slot orders the leader's writes before this.
+  if ((segment.header().group_slots.load(std::memory_order_relaxed) & bit_of(slot)) == 0) {
+    return false;
+  }
+  const shm::GroupHeader& header = segment.group_header(slot);
+  return header.member_count == world_ranks.size() &&
+         std::equal(world_ranks.begin(), world_ranks.end(), header.world_ranks.begin());
 }
 
-void leave_group_slot(shm::Segment& segment, int slot) noexcept {
+void reserve_group(shm::Segment& segment, int slot) {
+  auto* header = reinterpret_cast<std::byte*>(&segment.group_header(slot));
+  segment.reserve({header, sizeof(shm::GroupHeader)}, "a group of ranks");
+}
+
+void reserve_member(shm::Segment& segment, int slot, int member) {
+  const std::string owner = "rank " + std::to_string(member);
+  auto* block = reinterpret_cast<std::byte*>(&segment.member_block(slot, member));
+  segment.reserve({block, sizeof(shm::MemberBlock)}, owner + "'s control blocks");
+  segment.reserve(segment.staging(slot, member), owner + "'s staging buffers");
+}
+
+void leave_group_slot(shm::Segment& segment, int slot, int self) noexcept {
   if (slot == kWorldSlot) return;
-  // Acquire and release: the last one out has everybody's last accesses behind it.
-  if (segment.group_header(slot).user_count.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-    free_slot(segment, slot);
+  const shm::GroupHeader& header = segment.group_header(slot);
+  const int members = std::min(static_cast<int>(header.member_count), segment.world_size());
+  for (int m = 0; m < members; ++m) {
+    const int rank = header.world_ranks[static_cast<std::size_t>(m)];
+    if (m == self || rank >= segment.world_size()) continue;
+    if (sync::vitality(segment, rank) == sync::Vitality::vanished) {
+      discount(segment, slot, m);
+    }
   }
+  discount(segment, slot, self);
 }
 
 }  // namespace tensorplay::distributed

@@ -1,4 +1,5 @@
 // Dividing a group.
+#include "lib/base/fault_point.h"
 #include "lib/distributed/group_engine.h"
 #include "lib/distributed/group_slots.h"
 
@@ -8,6 +9,8 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -48,17 +51,30 @@ std::vector<int> members_of(std::vector<Choice> choices, int color) {
   return members;
 }
 
-// Tells everybody its leader's slot; the exchange also orders the leader's writes before the
-// members' reads.
-int agree_on_slot(ProcessGroup& parent, int leader, int own_slot) {
+// Tells everybody its leader's slot, nothing if the leader has died; the exchange also orders the
+// leader's writes before the members' reads.
+std::optional<int> agree_on_slot(ProcessGroup& parent, int leader, int own_slot) {
   const std::int32_t own = own_slot;
   std::vector<std::int32_t> slots(static_cast<std::size_t>(parent.size()));
-  parent.all_gather(std::span(&own, 1), std::span(slots));
+  const Contributors present = parent.all_gather(std::span(&own, 1), std::span(slots));
+  if (!present.contains(leader)) return std::nullopt;
   return slots[static_cast<std::size_t>(leader)];
 }
 
-// How far a rank has got.
-enum class Outcome : std::uint8_t { no_slot, no_memory, ready };
+// How far a rank has got; the worst first.
+enum class Outcome : std::uint8_t { no_leader, no_slot, no_memory, damaged, ready };
+
+// What a leader tells instead of a slot.
+constexpr int kNoSlot = -1;
+constexpr int kNoMemory = -2;
+
+Outcome outcome_of(const shm::Segment& segment, std::optional<int> slot,
+                   const std::vector<int>& world_ranks) {
+  if (!slot) return Outcome::no_leader;
+  if (*slot == kNoSlot) return Outcome::no_slot;
+  if (*slot == kNoMemory) return Outcome::no_memory;
+  return is_slot_of(segment, *slot, world_ranks) ? Outcome::ready : Outcome::damaged;
+}
 
 // The worst outcome of all ranks.
 Outcome worst(ProcessGroup& parent, Outcome own) {
@@ -68,12 +84,18 @@ Outcome worst(ProcessGroup& parent, Outcome own) {
 }
 
 std::string reason_of(Outcome outcome, const std::string& own_reason) {
-  if (outcome == Outcome::no_slot) {
-    return "no further group fits into the segment: at most " +
-           std::to_string(shm::kGroupCountMax - 1) +
-           " may exist beside the first; give up those that are no longer needed";
+  switch (outcome) {
+    case Outcome::no_leader:
+      return "a rank has died in it; split anew";
+    case Outcome::no_slot:
+      return "no further group fits into the segment: at most " +
+             std::to_string(shm::kGroupCountMax - 1) +
+             " may exist beside the first; give up those that are no longer needed";
+    case Outcome::damaged:
+      return "the memory of the new group tells other members: the segment is damaged";
+    default:
+      return own_reason.empty() ? "another rank has no shared memory left for it" : own_reason;
   }
-  return own_reason.empty() ? "another rank has no shared memory left for it" : own_reason;
 }
 
 }  // namespace
@@ -85,30 +107,33 @@ ProcessGroup ProcessGroup::split(int color, int key) {
   shm::Segment& segment = *engine_->job().segment();
 
   std::string own_reason;
-  int slot = -1;
+  int own_slot = kNoSlot;
   try {
-    if (members.front() == rank()) slot = take_group_slot(segment, world_ranks);
+    if (members.front() == rank()) own_slot = take_group_slot(segment, world_ranks);
   } catch (const SegmentError& error) {
+    own_slot = kNoMemory;
     own_reason = error.what();
   }
-  slot = agree_on_slot(*this, members.front(), slot);
+  fault_point("split.before_telling_slot");
+  const std::optional<int> slot = agree_on_slot(*this, members.front(), own_slot);
+  Outcome outcome = outcome_of(segment, slot, world_ranks);
+  const bool has_slot = outcome == Outcome::ready;
   const auto self = static_cast<int>(std::ranges::find(members, rank()) - members.begin());
-  const bool has_slot = slot > kWorldSlot && slot < shm::kGroupCountMax;
-  Outcome outcome = has_slot ? Outcome::ready : Outcome::no_slot;
   try {
-    if (has_slot) reserve_member(segment, slot, self);
+    if (has_slot) reserve_member(segment, *slot, self);
   } catch (const SegmentError& error) {
     outcome = Outcome::no_memory;
     own_reason = error.what();
   }
-  if (!own_reason.empty()) outcome = Outcome::no_memory;
+  fault_point("split.member_reserved");
   outcome = worst(*this, outcome);
   if (outcome != Outcome::ready) {
-    if (has_slot) leave_group_slot(segment, slot);
+    if (has_slot) leave_group_slot(segment, *slot, self);
     throw SegmentError("split: " + reason_of(outcome, own_reason));
   }
+  fault_point("split.agreed");
   return ProcessGroup(
-      std::make_shared<GroupEngine>(engine_->shared_job(), slot, self, std::move(world_ranks)));
+      std::make_shared<GroupEngine>(engine_->shared_job(), *slot, self, std::move(world_ranks)));
 }
 
 }  // namespace tensorplay::distributed
