@@ -1,10 +1,12 @@
 #include "lib/distributed/attach.h"
 
+#include "lib/base/fault_point.h"
 #include "lib/distributed/group_engine.h"
 #include "lib/distributed/group_slots.h"
 #include "lib/sync/liveness.h"
 
 #include <numeric>
+#include <string>
 #include <vector>
 
 namespace tensorplay::distributed {
@@ -13,6 +15,21 @@ namespace {
 
 // Longer than any job, and far from where nanoseconds overflow.
 constexpr std::chrono::milliseconds kTimeoutMax{10'000'000'000};
+
+// Takes the memory of this rank's part in the group of all ranks. A rank that finds none can't take
+// its place: the others hear of it at once.
+void reserve_or_tell(shm::Segment& segment, int rank) {
+  try {
+    reserve_group(segment, kWorldSlot);
+    reserve_member(segment, kWorldSlot, rank);
+  } catch (const SegmentError& error) {
+    if (sync::vitality(segment, rank) == sync::Vitality::absent) {
+      sync::record_end(segment.rank_block(rank).life, PeerFailure::Cause::raised,
+                       std::string("could not start: ") + error.what());
+    }
+    throw;
+  }
+}
 
 }  // namespace
 
@@ -32,12 +49,12 @@ ProcessGroup attach_rank(std::shared_ptr<shm::Segment> segment, int rank,
                           std::to_string(world_size - 1));
   }
   check_timeout(timeout);
-  auto* header = reinterpret_cast<std::byte*>(&segment->group_header(kWorldSlot));
-  segment->reserve({header, sizeof(shm::GroupHeader)}, "the group of all ranks");
-  reserve_member(*segment, kWorldSlot, rank);
+  reserve_or_tell(*segment, rank);
+  fault_point("attach.reserved");
   std::vector<int> world_ranks(static_cast<std::size_t>(world_size));
   std::iota(world_ranks.begin(), world_ranks.end(), 0);
   auto job = std::make_shared<Job>(std::move(segment), rank, timeout);
+  fault_point("attach.claimed");
   return ProcessGroup(
       std::make_shared<GroupEngine>(std::move(job), kWorldSlot, rank, std::move(world_ranks)));
 }

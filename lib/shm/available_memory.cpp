@@ -4,12 +4,22 @@
 #include <fstream>
 #include <limits>
 #include <optional>
-#include <string>
+#include <string_view>
 
 namespace tensorplay::shm {
 namespace {
 
 constexpr std::size_t kUnlimited = std::numeric_limits<std::size_t>::max();
+
+// What a memory cgroup's files are called.
+struct Version {
+  const char* most;
+  const char* used;
+  const char* droppable;  // a line of memory.stat
+};
+constexpr Version kVersion1{"/memory.limit_in_bytes", "/memory.usage_in_bytes",
+                            "total_inactive_file"};
+constexpr Version kVersion2{"/memory.max", "/memory.current", "inactive_file"};
 
 // The number that a file holds; nothing for "max", or for no file.
 std::optional<std::size_t> number_in(const std::string& path) {
@@ -19,46 +29,70 @@ std::optional<std::size_t> number_in(const std::string& path) {
   return std::nullopt;
 }
 
-std::size_t available_in_machine() {
-  std::ifstream file("/proc/meminfo");
-  std::string name;
-  std::size_t kibibytes = 0;
-  std::string unit;
-  while (file >> name >> kibibytes) {
-    if (name == "MemAvailable:") return kibibytes * 1024;
-    std::getline(file, unit);
+// The number in the line "<name> <number> ...", 0 if there is none.
+std::size_t number_after(const std::string& path, std::string_view name) {
+  std::ifstream file(path);
+  std::string word;
+  std::size_t number = 0;
+  while (file >> word >> number) {
+    if (word == name) return number;
+    std::getline(file, word);
   }
-  return kUnlimited;
+  return 0;
 }
 
-std::size_t available_in_cgroup(const std::string& folder) {
-  const auto most = number_in(folder + "/memory.max");
-  const auto used = number_in(folder + "/memory.current");
-  if (!most || !used) return kUnlimited;
-  return *most - std::min(*most, *used);
+void consider_machine(const std::string& proc, AvailableMemory& least) {
+  const std::size_t kibibytes = number_after(proc + "/meminfo", "MemAvailable:");
+  if (kibibytes > 0) least = {kibibytes * 1024, "in this machine"};
 }
 
-// Of this process's cgroup and of those around it.
-std::size_t available_in_cgroups() {
-  std::size_t least = available_in_cgroup("/sys/fs/cgroup");
-  std::ifstream file("/proc/self/cgroup");
-  for (std::string line; std::getline(file, line);) {
-    if (!line.starts_with("0::")) continue;
-    for (std::string path = line.substr(3); path.size() > 1; path.resize(path.rfind('/'))) {
-      least = std::min(least, available_in_cgroup("/sys/fs/cgroup" + path));
-    }
+void consider_cgroup(const std::string& folder, const Version& version, AvailableMemory& least) {
+  const auto most = number_in(folder + version.most);
+  auto used = number_in(folder + version.used);
+  if (!most || !used) return;
+  *used -= std::min(*used, number_after(folder + "/memory.stat", version.droppable));
+  const std::size_t left = *most - std::min(*most, *used);
+  if (left < least.bytes) least = {left, "within the limit of " + folder};
+}
+
+// Of the cgroup at `path` below `root`, and of those around it. From inside of a container the path
+// may be that outside, where nothing is: then the root is this process's own cgroup.
+void consider_cgroups(const std::string& root, std::string path, const Version& version,
+                      AvailableMemory& least) {
+  while (!path.empty()) {
+    if (path != "/") consider_cgroup(root + path, version, least);
+    const std::size_t slash = path.rfind('/');
+    path.resize(slash == std::string::npos ? 0 : slash);
   }
-  return least;
+  consider_cgroup(root, version, least);
+}
+
+// cgroups(7): a line of /proc/self/cgroup is "<hierarchy>:<controllers>:<path>"; that of version 2
+// has number 0 and names no controllers.
+void consider_line(const std::string& cgroups, const std::string& line, AvailableMemory& least) {
+  const std::size_t first = line.find(':');
+  const std::size_t second = line.find(':', first + 1);
+  if (first == std::string::npos || second == std::string::npos) return;
+  const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
+  const std::string path = line.substr(second + 1);
+  if (controllers == ",,") consider_cgroups(cgroups, path, kVersion2, least);
+  if (controllers.find(",memory,") != std::string::npos) {
+    consider_cgroups(cgroups + "/memory", path, kVersion1, least);
+  }
 }
 
 }  // namespace
 
-std::size_t available_memory() noexcept {
+AvailableMemory available_memory(const MemorySources& sources) noexcept {
+  AvailableMemory least{kUnlimited, ""};
   try {
-    return std::min(available_in_machine(), available_in_cgroups());
+    consider_machine(sources.proc, least);
+    std::ifstream file(sources.proc + "/self/cgroup");
+    for (std::string line; std::getline(file, line);) consider_line(sources.cgroups, line, least);
   } catch (...) {
-    return kUnlimited;
+    // Out of memory for a name: the reservation itself will tell.
   }
+  return least;
 }
 
 }  // namespace tensorplay::shm

@@ -2,12 +2,25 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 namespace tensorplay::shm {
 
-// Bytes: what the kernel counts as available, but no more than the limits of this process's cgroup
-// and its ancestors leave. The greatest number if nothing tells. A snapshot: others take memory,
-// too.
-std::size_t available_memory() noexcept;
+// Where the kernel tells. Other folders are for tests.
+struct MemorySources {
+  std::string proc = "/proc";
+  std::string cgroups = "/sys/fs/cgroup";
+};
+
+struct AvailableMemory {
+  std::size_t bytes;  // the greatest number if nothing tells
+  std::string where;  // "in this machine", or "within the limit of <the cgroup's folder>"
+};
+
+// What the kernel counts as available, but no more than the limits of this process's memory cgroup
+// and its ancestors leave: version 1 or 2 of cgroups, seen from inside a container or from outside.
+// A file cache that can be dropped counts as free. A snapshot: others take memory, too. Reads some
+// small files: not for inner loops.
+AvailableMemory available_memory(const MemorySources& sources = {}) noexcept;
 
 }  // namespace tensorplay::shm

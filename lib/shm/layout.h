@@ -41,7 +41,7 @@ namespace tensorplay::shm {
 
 // "TNSRPLAY" in the order of the bytes: tells our segments from other people's files.
 inline constexpr std::uint64_t kMagic = 0x59414c5052534e54;
-inline constexpr std::uint32_t kLayoutVersion = 4;  // bump on any change in this file
+inline constexpr std::uint32_t kLayoutVersion = 7;  // bump on any change in this file
 
 using distributed::kRankCountMax;
 inline constexpr int kGroupCountMax = 64;  // one per bit of SegmentHeader::group_slots
@@ -134,6 +134,7 @@ struct SegmentHeader {
   std::uint32_t world_size;
   std::uint64_t segment_bytes;
   std::uint64_t arena_bytes;  // per rank
+  std::uint64_t launch;       // which start of the job made it, told by the launcher; 0: untold
   std::uint32_t owner_uid;
   distributed::PeerFailurePolicy on_peer_failure;
   std::uint32_t reserved;
@@ -167,10 +168,13 @@ struct FailureRecord {
 
 struct GroupHeader {
   alignas(kSeparationBytes) FailureRecord failure;
-  // Members that have not yet left; the last one out frees the slot. Set by the leader of a split.
+  // Members that are counted as users of the slot; the last one out frees it. Set by the leader of
+  // a split.
   alignas(kSeparationBytes) std::atomic<std::uint32_t> user_count;
   std::uint32_t member_count;                            // set by the leader, then constant
   std::array<std::uint16_t, kRankCountMax> world_ranks;  // of the members; likewise
+  // One bit per member that isn't counted any more: it has left, or died. writer: any
+  std::array<std::atomic<std::uint64_t>, kRankCountMax / 64> uncounted;
 };
 
 // What an arrival says beside its descriptor.

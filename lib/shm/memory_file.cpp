@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <unistd.h>
@@ -48,10 +49,15 @@ std::optional<MemoryFile> MemoryFile::create(const std::string& name) {
 }
 
 std::optional<MemoryFile> MemoryFile::open(const std::string& name) {
-  const int descriptor = shm_open(name.c_str(), O_RDWR | O_CLOEXEC, 0);
+  // Without waiting: what lies there may be a FIFO. Links aren't followed by shm_open().
+  const int descriptor = shm_open(name.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK, 0);
   if (descriptor < 0 && errno == ENOENT) return std::nullopt;
   if (descriptor < 0) {
-    fail("can't open /dev/shm/" + name + " (another user's? choose another job name)", errno);
+    const bool is_forbidden = errno == EACCES || errno == EPERM;
+    fail("/dev/shm/" + name + " is refused: it " +
+             (is_forbidden ? "belongs to another user" : "can't be opened as a file") +
+             "; choose another job name, or remove it",
+         errno);
   }
   return MemoryFile(descriptor, name);
 }
@@ -71,6 +77,14 @@ boost::interprocess::mapping_handle_t MemoryFile::get_mapping_handle() const {
 }
 
 void MemoryFile::resize(std::size_t bytes) {
+  // The kernel would send SIGXFSZ, which ends a process that isn't prepared for it.
+  struct rlimit limit {};
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && bytes > limit.rlim_cur) {
+    throw SegmentError("can't make shared memory of " + std::to_string(bytes) +
+                       " bytes of address space: files of this process are limited to " +
+                       std::to_string(limit.rlim_cur) +
+                       " bytes; raise the limit (ulimit -f unlimited), or lower arena_bytes");
+  }
   if (ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0) {
     fail("can't make shared memory of " + std::to_string(bytes) + " bytes of address space", errno);
   }
@@ -82,6 +96,10 @@ std::size_t MemoryFile::bytes() const {
 
 unsigned MemoryFile::owner_uid() const {
   return status_of(descriptor_).st_uid;
+}
+
+bool MemoryFile::is_regular() const {
+  return S_ISREG(status_of(descriptor_).st_mode);
 }
 
 bool MemoryFile::is_private() const {

@@ -29,9 +29,11 @@ class MemoryFile {
   boost::interprocess::mapping_handle_t get_mapping_handle() const;
   boost::interprocess::mode_t get_mode() const { return boost::interprocess::read_write; }
 
+  // Throws SegmentError, also where a limit of this process (ulimit -f) is in the way.
   void resize(std::size_t bytes);
   std::size_t bytes() const;
-  // Who owns the file, and whether nobody else may read it.
+  // Whether it is a plain file, who owns it, and whether nobody else may read it.
+  bool is_regular() const;
   unsigned owner_uid() const;
   bool is_private() const;
   // Whether the file still has its name: false once anybody has removed it.

@@ -1,5 +1,6 @@
 #include "lib/shm/segment.h"
 
+#include "lib/base/fault_point.h"
 #include "lib/shm/available_memory.h"
 #include "lib/shm/memory_file.h"
 
@@ -11,11 +12,39 @@
 #include <boost/interprocess/mapped_region.hpp>
 #include <cerrno>
 #include <cstring>
-#include <limits>
 
 namespace tensorplay::shm {
 
 namespace bip = boost::interprocess;
+
+namespace {
+
+[[noreturn]] void tell_lack(std::string_view purpose, std::size_t wanted, std::size_t free,
+                            const std::string& where, const std::string& remedy) {
+  throw SegmentError("no shared memory for " + std::string(purpose) + ": " +
+                     std::to_string(wanted) + " bytes wanted, " + std::to_string(free) + " free " +
+                     where + "; " + remedy + ", or use fewer ranks or smaller buffers");
+}
+
+[[noreturn]] void tell_lack_of_space(std::string_view purpose, std::size_t wanted, std::size_t free,
+                                     int error = ENOSPC) {
+  tell_lack(purpose, wanted, free, std::string("in /dev/shm (") + std::strerror(error) + ")",
+            "enlarge /dev/shm (docker run --shm-size, mount -o remount,size=...)");
+}
+
+// The kernel would take what isn't there, and kill for it. What is small isn't worth the look.
+void expect_memory(std::string_view purpose, std::size_t wanted, const MemoryFile& file) {
+  constexpr std::size_t kSmall = std::size_t{64} << 10;
+  if (wanted <= kSmall) return;
+  const AvailableMemory available = available_memory();
+  if (wanted <= available.bytes) return;
+  const std::size_t free = file.bytes_free();
+  if (free <= available.bytes) tell_lack_of_space(purpose, wanted, free);
+  tell_lack(purpose, wanted, available.bytes, available.where,
+            "free some, or raise the limit of the container (docker run --memory)");
+}
+
+}  // namespace
 
 class Segment::Mapping {
  public:
@@ -50,7 +79,9 @@ std::shared_ptr<Segment> Segment::make(std::shared_ptr<MemoryFile> file, const G
                                        const SegmentOptions& options) {
   std::shared_ptr<Segment> segment(new Segment(std::move(file), geometry));
   auto* begin = reinterpret_cast<std::byte*>(segment->header_);
+  segment->expect_room_to_start();
   segment->reserve({begin, geometry.groups_offset}, "the control blocks");
+  fault_point("segment.reserved");
   SegmentHeader& header = *segment->header_;
   header.magic = kMagic;
   header.layout_version = kLayoutVersion;
@@ -59,6 +90,7 @@ std::shared_ptr<Segment> Segment::make(std::shared_ptr<MemoryFile> file, const G
   header.arena_bytes = geometry.arena_bytes;
   header.owner_uid = geteuid();
   header.on_peer_failure = options.on_peer_failure;
+  header.launch = options.launch;
   return segment;
 }
 
@@ -79,11 +111,14 @@ std::shared_ptr<Segment> Segment::create_named(const std::string& name,
   const Geometry geometry = Geometry::of(options.world_size, options.arena_bytes);
   auto created = MemoryFile::create(name);
   if (!created) return nullptr;
+  fault_point("segment.file_made");
   auto file = std::make_shared<MemoryFile>(std::move(*created));
   // Somebody who found the file before it was locked has taken it for a leftover and removed it.
   if (!file->try_lock() || !file->has_name()) return nullptr;
   try {
+    fault_point("segment.locked");
     file->resize(geometry.segment_bytes);
+    fault_point("segment.resized");
     return make(file, geometry, options);
   } catch (...) {
     file->unlink();
@@ -94,9 +129,10 @@ std::shared_ptr<Segment> Segment::create_named(const std::string& name,
 namespace {
 
 void check_owner(const MemoryFile& file, const std::string& name) {
-  const char* reason = file.owner_uid() != geteuid() ? "it belongs to another user"
-                       : !file.is_private()          ? "others than its owner may use it"
-                                                     : nullptr;
+  const char* reason = !file.is_regular()              ? "it isn't a plain file"
+                       : file.owner_uid() != geteuid() ? "it belongs to another user"
+                       : !file.is_private()            ? "others than its owner may use it"
+                                                       : nullptr;
   if (reason != nullptr) {
     throw SegmentError("/dev/shm/" + name + " is refused: " + reason +
                        "; choose another job name, or remove the file");
@@ -180,10 +216,18 @@ std::shared_ptr<Segment> Segment::open_named(const std::string& name) {
   const bip::mapped_region page(*file, bip::read_only, 0, sizeof(SegmentHeader));
   const auto& header = *static_cast<const SegmentHeader*>(page.get_address());
   const Geometry geometry = checked_geometry(header, name, file_bytes);
+  // The maker has taken it already; a file with holes would take memory where it is touched.
+  if (const int error = file->reserve(0, geometry.groups_offset); error != 0) {
+    tell_lack_of_space("the control blocks", geometry.groups_offset, file->bytes_free(), error);
+  }
   return std::shared_ptr<Segment>(new Segment(std::move(file), geometry));
 }
 
 void Segment::expect(const SegmentOptions& options) const {
+  if (header_->launch != options.launch && header_->launch != 0 && options.launch != 0) {
+    refuse(file_->name(), "another start of a job of this name is waiting for its ranks",
+           "choose another job name (tprun --job), or wait until all ranks of that one have come");
+  }
   const Geometry expected = Geometry::of(options.world_size, options.arena_bytes);
   const std::string remedy =
       "start all ranks with the same options, or choose another job name: a job of this one is "
@@ -279,29 +323,32 @@ std::byte* Segment::at(std::size_t offset) const noexcept {
   return mapping_->at(offset);
 }
 
-namespace {
-
-// Anonymous memory has no size of its own that it could run out of: the kernel would kill for it.
-// What is small isn't worth the look.
-std::size_t available_for(std::size_t bytes) noexcept {
-  constexpr std::size_t kSmall = std::size_t{4} << 20;
-  return bytes <= kSmall ? std::numeric_limits<std::size_t>::max() : available_memory();
+void Segment::reserve(std::span<std::byte> range, std::string_view purpose) const {
+  if (range.empty()) return;
+  expect_memory(purpose, range.size(), *file_);
+  const int error = file_->reserve(offset_of(range.data()), range.size());
+  if (error == 0) return;
+  tell_lack_of_space(purpose, range.size(), file_->bytes_free(), error);
 }
 
-}  // namespace
+// What the control blocks and the group of all ranks take: asked for as one, so that all ranks
+// hear the same before any has begun.
+void Segment::expect_room_to_start() const {
+  const auto ranks = static_cast<std::size_t>(geometry_.world_size);
+  const std::size_t wanted = geometry_.groups_offset + geometry_.members_offset +
+                             ranks * (geometry_.member_bytes + kStagingBytes);
+  const std::string purpose = "a job of " + std::to_string(geometry_.world_size) + " ranks";
+  expect_memory(purpose, wanted, *file_);
+  const std::size_t free = file_->bytes_free();
+  if (wanted > free) tell_lack_of_space(purpose, wanted, free);
+}
 
-void Segment::reserve(std::span<std::byte> range, const char* purpose) const {
-  if (range.empty()) return;
-  const std::size_t available = available_for(range.size());
-  const int error =
-      range.size() > available ? ENOMEM : file_->reserve(offset_of(range.data()), range.size());
-  if (error == 0) return;
-  throw SegmentError("no shared memory for " + std::string(purpose) + ": " +
-                     std::to_string(range.size()) + " bytes wanted, " +
-                     std::to_string(std::min(available, file_->bytes_free())) + " free (" +
-                     std::strerror(error) +
-                     "); enlarge /dev/shm (docker run --shm-size, mount -o remount,size=...), or " +
-                     "use fewer ranks or smaller buffers");
+void Segment::expect_whole() const {
+  const std::size_t bytes = file_->bytes();
+  if (bytes >= geometry_.segment_bytes) return;
+  throw SegmentError("the shared memory of this job was cut to " + std::to_string(bytes) +
+                     " bytes, of " + std::to_string(geometry_.segment_bytes) +
+                     ", by another process of this user; start the job anew");
 }
 
 void Segment::release(std::span<std::byte> range) const noexcept {
@@ -312,7 +359,9 @@ void Segment::release(std::span<std::byte> range) const noexcept {
 
 bool Segment::unlink_name() noexcept {
   if (!file_->try_lock()) return false;
+  fault_point("segment.before_unlink");
   file_->unlink();
+  fault_point("segment.unlinked");
   file_->unlock();
   return true;
 }

@@ -10,9 +10,11 @@
 #include <tensorplay/distributed/peer_failure_policy.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace tensorplay::shm {
 
@@ -22,6 +24,7 @@ struct SegmentOptions {
   int world_size = 0;
   std::size_t arena_bytes = 0;  // per rank; rounded up to whole pages
   distributed::PeerFailurePolicy on_peer_failure = distributed::PeerFailurePolicy::raise;
+  std::uint64_t launch = 0;  // see SegmentHeader
 };
 
 // One mapping of a segment into this process. Shared by the ranks that live in this process (one,
@@ -77,11 +80,16 @@ class Segment {
   std::size_t offset_of(const void* address) const noexcept;
   std::byte* at(std::size_t offset) const noexcept;
 
-  // Takes memory for the range now, so that no later access can fail. Throws SegmentError
-  // with the bytes wanted and free.
-  void reserve(std::span<std::byte> range, const char* purpose) const;
+  // Takes memory for the range now, so that no later access can fail. Throws SegmentError with the
+  // bytes wanted and free, and whose limit it is: /dev/shm's, a memory cgroup's, the machine's.
+  void reserve(std::span<std::byte> range, std::string_view purpose) const;
   // Gives the whole pages inside `range` back; they read as zero afterwards.
   void release(std::span<std::byte> range) const noexcept;
+
+  // Throws SegmentError if another process has cut the file. Anonymous memory is sealed against
+  // that. Files with names can't be, as long as anybody can find them: whoever is the same user
+  // could do it, as he could kill the ranks. A rank that touches what is gone gets a SIGBUS.
+  void expect_whole() const;
 
   // Removes the name: all have attached, or all that ever had are dead. False if another process is
   // at the same. Idempotent; does nothing for anonymous memory.
@@ -92,6 +100,7 @@ class Segment {
   Segment(std::shared_ptr<MemoryFile> file, const Geometry& geometry);
   static std::shared_ptr<Segment> make(std::shared_ptr<MemoryFile> file, const Geometry& geometry,
                                        const SegmentOptions& options);
+  void expect_room_to_start() const;
 
   std::shared_ptr<MemoryFile> file_;
   std::unique_ptr<Mapping> mapping_;

@@ -6,6 +6,7 @@
 
 #include <sched.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/statfs.h>
 #include <boost/test/unit_test.hpp>
 #include <fstream>
@@ -67,15 +68,21 @@ std::string lacks(const std::string& text, std::initializer_list<std::string> pa
   return "";
 }
 
+// What the control blocks and the group of all ranks take.
+std::size_t bytes_to_start(int ranks) {
+  const Geometry g = Geometry::of(ranks, 0);
+  return g.groups_offset + g.members_offset +
+         static_cast<std::size_t>(ranks) * (g.member_bytes + kStagingBytes);
+}
+
 std::string make_where_nothing_fits() {
   const JobPlace place;
   try {
     Segment::create_named(place.name(), kOptions);
   } catch (const SegmentError& error) {
     if (place.taken()) return "the name is left";
-    const std::size_t wanted = Geometry::of(8, 0).groups_offset;
-    return lacks(error.what(), {std::to_string(wanted) + " bytes wanted", "4096 free",
-                                "the control blocks", "enlarge /dev/shm"});
+    return lacks(error.what(), {std::to_string(bytes_to_start(8)) + " bytes wanted",
+                                "4096 free in /dev/shm", "a job of 8 ranks", "enlarge /dev/shm"});
   }
   return "no error";
 }
@@ -83,8 +90,9 @@ std::string make_where_nothing_fits() {
 std::string reserve_more_than_is_left() {
   const JobPlace place;
   const auto segment = Segment::create_named(place.name(), kOptions);
+  segment->reserve(segment->group_memory(0), "the group of all ranks");
   const std::size_t taken = place.bytes_taken();
-  const auto staging = segment->staging(0, 0);
+  const auto staging = segment->staging(1, 0);
   try {
     segment->reserve(staging, "the staging buffers");
   } catch (const SegmentError& error) {
@@ -95,6 +103,26 @@ std::string reserve_more_than_is_left() {
                  {std::to_string(kStagingBytes) + " bytes wanted", " free", "the staging buffers"});
   }
   return "no error";
+}
+
+// A limit of this process on the size of files.
+std::string make_where_files_are_small() {
+  const struct rlimit limit { 1 << 20, 1 << 20 };
+  if (setrlimit(RLIMIT_FSIZE, &limit) != 0) return "no limit";
+  const JobPlace place;
+  for (const bool named : {true, false}) {
+    try {
+      named ? Segment::create_named(place.name(), kOptions) : Segment::create_anonymous(kOptions);
+      return "no error";
+    } catch (const SegmentError& error) {
+      if (place.taken()) return "the name is left";
+      const std::string missing =
+          lacks(error.what(), {std::to_string(Geometry::of(8, 0).segment_bytes) + " bytes",
+                               "limited to 1048576", "ulimit -f"});
+      if (!missing.empty()) return missing;
+    }
+  }
+  return "";
 }
 
 std::string open_leftover_in_full_memory() {
@@ -115,7 +143,8 @@ BOOST_AUTO_TEST_CASE(more_than_dev_shm_holds_is_an_error_with_the_bytes_wanted) 
     return;
   }
   const JobPlace place;
-  // A range larger than the whole file system is refused before any of it is taken.
+  // A range larger than the whole file system is refused before any of it is taken; by the machine,
+  // if that has less left than the file system.
   const std::size_t arena_bytes = capacity + kPageBytes;
   const auto segment =
       Segment::create_named(place.name(), {.world_size = 1, .arena_bytes = arena_bytes});
@@ -125,7 +154,7 @@ BOOST_AUTO_TEST_CASE(more_than_dev_shm_holds_is_an_error_with_the_bytes_wanted) 
       segment->reserve(segment->arena(0), "the arena"), SegmentError, [&](const auto& error) {
         const std::string missing =
             lacks(error.what(), {std::to_string(segment->arena(0).size()) + " bytes wanted",
-                                 " free", "the arena", "--shm-size"});
+                                 " free in ", "the arena", "docker run --"});
         BOOST_TEST(missing == "");
         return missing.empty();
       });
@@ -137,8 +166,13 @@ BOOST_AUTO_TEST_CASE(where_not_even_the_control_blocks_fit_nothing_is_left) {
 }
 
 BOOST_AUTO_TEST_CASE(a_reservation_that_fails_takes_nothing_and_later_ones_work) {
-  const int pages = static_cast<int>(Geometry::of(8, 0).groups_offset / kPageBytes) + 10;
+  const int pages = static_cast<int>(bytes_to_start(8) / kPageBytes) + 10;
   expect_nothing_wrong(report_with_small_dev_shm(pages, reserve_more_than_is_left));
+}
+
+BOOST_AUTO_TEST_CASE(a_limit_on_the_size_of_files_is_an_error_and_not_a_signal) {
+  testing::ChildProcess child(make_where_files_are_small);
+  BOOST_TEST(child.report() == "");
 }
 
 BOOST_AUTO_TEST_CASE(a_leftover_is_found_and_removed_where_no_memory_is_free) {

@@ -1,13 +1,17 @@
 // Files under a segment's name that aren't one, or not ours.
 
 #include "lib/shm/segment.h"
+#include "tests/shm/child_process.h"
 #include "tests/shm/job_place.h"
 
 #include <tensorplay/error.h>
 
 #include <boost/test/unit_test.hpp>
+#include <filesystem>
 #include <functional>
 #include <string>
+#include <system_error>
+#include <utility>
 
 namespace tensorplay::shm {
 namespace {
@@ -129,6 +133,83 @@ BOOST_AUTO_TEST_CASE(a_file_that_was_cut_is_refused_before_anything_behind_is_to
 BOOST_AUTO_TEST_CASE(a_wrong_magic_number_is_refused) {
   BOOST_TEST(says(refusal_after([](SegmentHeader& header) { header.magic ^= 1; }),
                   "isn't a segment of this library"));
+}
+
+// What lies at the place is neither waited for, nor followed, nor removed.
+BOOST_AUTO_TEST_CASE(a_fifo_a_folder_and_a_link_are_refused_and_left_alone) {
+  const JobPlace target;
+  Segment::create_named(target.name(), kOptions)->publish();
+  using Maker = std::function<int(const char*)>;
+  const std::pair<Maker, const char*> makers[] = {
+      {[](const char* path) { return mkfifo(path, 0600); }, "it isn't a plain file"},
+      {[](const char* path) { return mkdir(path, 0700); }, "can't be opened as a file"},
+      {[&](const char* path) { return symlink(target.path().c_str(), path); },
+       "can't be opened as a file"},
+      {[](const char* path) { return symlink("nothing", path); }, "can't be opened as a file"},
+  };
+  for (const auto& [make, reason] : makers) {
+    const JobPlace place;
+    BOOST_REQUIRE(make(place.path().c_str()) == 0);
+    const std::string text = refusal(place);
+    BOOST_TEST(says(text, place.path() + " is refused"), text);
+    BOOST_TEST(says(text, reason), text);
+    BOOST_CHECK(Segment::create_named(place.name(), kOptions) == nullptr);
+    struct stat status {};
+    BOOST_TEST(lstat(place.path().c_str(), &status) == 0);
+    std::filesystem::remove(place.path());
+  }
+  BOOST_TEST(target.taken());
+}
+
+BOOST_AUTO_TEST_CASE(a_user_is_told_that_the_file_is_another_user_s) {
+  if (geteuid() != 0) {
+    BOOST_TEST_MESSAGE("skipped: only root can be two users");
+    return;
+  }
+  const JobPlace place;
+  Segment::create_named(place.name(), kOptions)->publish();
+  testing::ChildProcess nobody([&]() -> std::string {
+    constexpr uid_t kNobody = 65534;
+    return setresuid(kNobody, kNobody, kNobody) == 0 ? refusal(place) : "can't be nobody";
+  });
+  const std::string text = nobody.report();
+  BOOST_TEST(says(text, "it belongs to another user"), text);
+  BOOST_TEST(place.taken());
+}
+
+BOOST_AUTO_TEST_CASE(another_start_of_the_job_is_refused_and_an_untold_one_isn_t) {
+  const JobPlace place;
+  SegmentOptions options = kOptions;
+  options.launch = 7;
+  Segment::create_named(place.name(), options)->publish();
+  BOOST_TEST(refusal(place, options) == "");
+  BOOST_TEST(refusal(place, kOptions) == "");
+  options.launch = 8;
+  const std::string text = refusal(place, options);
+  BOOST_TEST(says(text, "another start of a job of this name"), text);
+  BOOST_TEST(says(text, "choose another job name"), text);
+}
+
+BOOST_AUTO_TEST_CASE(a_file_that_is_cut_later_is_noticed) {
+  const JobPlace place;
+  const auto made = Segment::create_named(place.name(), kOptions);
+  made->publish();
+  BOOST_CHECK_NO_THROW(made->expect_whole());
+  BOOST_REQUIRE(truncate(place.path().c_str(), 2 * kPageBytes) == 0);
+  BOOST_CHECK_EXCEPTION(made->expect_whole(), SegmentError, [](const auto& error) {
+    return says(error.what(), "was cut to 8192 bytes");
+  });
+}
+
+BOOST_AUTO_TEST_CASE(anonymous_memory_can_not_be_cut) {
+  const auto made = Segment::create_anonymous(kOptions);
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code ignored;
+    if (says(std::filesystem::read_symlink(entry, ignored).string(), "memfd:tensorplay")) {
+      BOOST_TEST(truncate(entry.path().c_str(), 0) == -1);
+    }
+  }
+  BOOST_CHECK_NO_THROW(made->expect_whole());
 }
 
 BOOST_AUTO_TEST_SUITE_END()
