@@ -150,17 +150,27 @@ void check_slurm_step(const Environment& environment, const Launcher& launcher, 
                         " is: in a Slurm job start the program with srun");
 }
 
-std::string derived_job_name(const Environment& environment, const Launcher& launcher) {
-  std::string name = launcher.job_prefix;
-  bool is_told = false;
+// What the launcher tells of the job, "" if it tells nothing.
+std::string told_by(const Environment& environment, const Launcher& launcher) {
+  std::string words;
   for (const char* word : launcher.job_words) {
     const auto value = word == nullptr ? std::nullopt : environment.variable(word);
-    if (!value || value->empty()) continue;
-    name += "-" + *value;
-    is_told = true;
+    if (value && !value->empty()) words += "-" + *value;
   }
-  if (!is_told) name += "-" + environment.launcher(launcher.rank);
-  return job_name_from(name);
+  return words;
+}
+
+std::string derived_job_name(const Environment& environment, const Launcher& launcher) {
+  std::string words = told_by(environment, launcher);
+  if (words.empty()) words = "-" + environment.launcher(launcher.rank);
+  return job_name_from(launcher.job_prefix + words);
+}
+
+// Nothing is derived from who started the ranks: by hand, that may be several shells.
+std::uint64_t launch_of(const Environment& environment, const Launcher& launcher) {
+  const std::string words =
+      environment.variable("TENSORPLAY_LAUNCH").value_or(told_by(environment, launcher));
+  return words.empty() ? 0 : launch_from(words);
 }
 
 std::string job_name_of(const Environment& environment, const Launcher& launcher) {
@@ -217,6 +227,7 @@ ProcessGroupOptions options_from(const Environment& environment) {
   check_one_host(environment, launcher, options.world_size);
   check_slurm_step(environment, launcher, options.world_size);
   options.job_name = job_name_of(environment, launcher);
+  options.launch = launch_of(environment, launcher);
   options.timeout = timeout_of(environment).value_or(options.timeout);
   options.on_peer_failure = peer_failure_policy_of(environment);
   return options;

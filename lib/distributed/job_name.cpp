@@ -3,7 +3,6 @@
 #include <tensorplay/error.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <cstdio>
 
 namespace tensorplay::distributed {
@@ -28,11 +27,15 @@ std::string shown(char character) {
 }
 
 // FNV-1a: the same in every process, which std::hash doesn't promise.
-std::string hash_of(std::string_view text) {
+std::uint64_t hash_of(std::string_view text) noexcept {
   std::uint64_t hash = 0xcbf29ce484222325;
   for (const char character : text) {
     hash = (hash ^ static_cast<unsigned char>(character)) * 0x100000001b3;
   }
+  return hash;
+}
+
+std::string digits_of(std::uint64_t hash) {
   char digits[17];
   std::snprintf(digits, sizeof(digits), "%016llx", static_cast<unsigned long long>(hash));
   return digits;
@@ -61,9 +64,14 @@ std::string job_name_from(std::string_view text) {
   std::replace_if(
       name.begin(), name.end(), [](char c) { return !is_right(c); }, '_');
   if (name == text && !name.empty() && name.size() <= kJobNameBytesMax) return name;
-  const std::string hash = "-" + hash_of(text);
+  const std::string hash = "-" + digits_of(hash_of(text));
   name.resize(std::min(name.size(), kJobNameBytesMax - hash.size()));
   return name + hash;
+}
+
+std::uint64_t launch_from(std::string_view text) noexcept {
+  const std::uint64_t hash = hash_of(text);
+  return hash == 0 ? 1 : hash;
 }
 
 }  // namespace tensorplay::distributed

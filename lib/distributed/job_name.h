@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -14,9 +15,11 @@ inline constexpr std::size_t kJobNameBytesMax = 128;
 void check_job_name(std::string_view name);
 
 // A right name for any text. A text that is right is its own name; otherwise wrong characters
-// become
-// '_', what is too long is cut, and a hash of the whole text is added: names of different texts
-// differ.
+// become '_', what is too long is cut, and a hash of the whole text is added: names of different
+// texts differ.
 std::string job_name_from(std::string_view text);
+
+// A number for what tells one start of a job from another: the same in every process, never 0.
+std::uint64_t launch_from(std::string_view text) noexcept;
 
 }  // namespace tensorplay::distributed

@@ -4,6 +4,7 @@
 //   the others             find it; wait while it is locked; refuse what isn't theirs
 //   every rank             takes its place, then waits until all places are taken
 //   any rank               removes the name once all have attached (or nobody came in time)
+#include "lib/base/fault_point.h"
 #include "lib/distributed/attach.h"
 #include "lib/distributed/group_engine.h"
 #include "lib/distributed/job_name.h"
@@ -45,10 +46,14 @@ std::optional<ProcessGroup> make_and_attach(const std::string& name,
                                             const ProcessGroupOptions& options) {
   const auto segment = shm::Segment::create_named(name, segment_options);
   if (!segment) return std::nullopt;
-  remove_leftovers();
+  fault_point("rendezvous.made");
   try {
+    remove_leftovers();
+    fault_point("rendezvous.leftovers_removed");
     ProcessGroup group = attach_rank(segment, options.rank, options.timeout);
+    fault_point("rendezvous.before_publish");
     segment->publish();
+    fault_point("rendezvous.published");
     return group;
   } catch (...) {
     segment->unlink_name();
@@ -67,13 +72,14 @@ std::optional<ProcessGroup> find_and_attach(const std::string& name,
     return std::nullopt;
   }
   segment->expect(segment_options);
+  fault_point("rendezvous.found");
   return attach_rank(segment, options.rank, options.timeout);
 }
 
 ProcessGroup meet(const ProcessGroupOptions& options, Clock::time_point deadline) {
   const std::string name = shm::Segment::name_of(options.job_name);
   const shm::SegmentOptions segment_options{options.world_size, options.arena_bytes,
-                                            options.on_peer_failure};
+                                            options.on_peer_failure, options.launch};
   for (;;) {
     if (auto group = make_and_attach(name, segment_options, options)) return *group;
     if (auto group = find_and_attach(name, segment_options, options)) return *group;
@@ -119,7 +125,9 @@ void wait_for_everyone(GroupEngine& engine, const ProcessGroupOptions& options,
                        Clock::time_point deadline) {
   const shm::Segment& segment = *engine.job().segment();
   const sync::WaitingMark mark(segment.rank_block(options.rank).activity, {shm::Doing::start});
-  while (attached_count(segment) < options.world_size) {
+  for (;;) {
+    segment.expect_whole();
+    if (attached_count(segment) >= options.world_size) return;
     check_nobody_has_died(engine);
     if (Clock::now() > deadline) {
       throw Timeout("rank " + std::to_string(options.rank) + " of job '" + options.job_name +
@@ -157,8 +165,10 @@ ProcessGroup init_process_group(ProcessGroupOptions options) {
   check_options(options);
   const Clock::time_point deadline = Clock::now() + options.timeout;
   ProcessGroup group = meet(options, deadline);
+  fault_point("rendezvous.attached");
   const NameRemoval removal(*group.engine().job().segment());
   wait_for_everyone(group.engine(), options, deadline);
+  fault_point("rendezvous.all_attached");
   return group;
 }
 

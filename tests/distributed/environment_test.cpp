@@ -8,6 +8,7 @@
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 #include <chrono>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <ostream>
@@ -282,6 +283,35 @@ BOOST_AUTO_TEST_CASE(long_texts_that_differ_at_the_end_get_names_that_differ) {
   BOOST_TEST(one != other);
   BOOST_CHECK_NO_THROW(check_job_name(one));
   BOOST_CHECK_NO_THROW(check_job_name(job_name_from("")));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(launches)
+
+static std::uint64_t launch_of(Table table) {
+  table.insert({{"RANK", "0"}, {"WORLD_SIZE", "1"}, {"TENSORPLAY_JOB", "mine"}});
+  return options_of(table).launch;
+}
+
+BOOST_AUTO_TEST_CASE(what_tprun_tells_counts_before_what_the_launcher_tells) {
+  BOOST_TEST(launch_of({{"TENSORPLAY_LAUNCH", "a"}}) == launch_from("a"));
+  BOOST_TEST(launch_of({{"TENSORPLAY_LAUNCH", "a"}}) != launch_of({{"TENSORPLAY_LAUNCH", "b"}}));
+  BOOST_TEST(launch_of({{"TENSORPLAY_LAUNCH", "a"}, {"TORCHELASTIC_RUN_ID", "x"}}) ==
+             launch_from("a"));
+}
+
+BOOST_AUTO_TEST_CASE(two_jobs_of_a_launcher_that_names_them_are_two_launches) {
+  BOOST_TEST(launch_of({{"TORCHELASTIC_RUN_ID", "x"}}) != 0U);
+  BOOST_TEST(launch_of({{"TORCHELASTIC_RUN_ID", "x"}}) !=
+             launch_of({{"TORCHELASTIC_RUN_ID", "y"}}));
+  BOOST_TEST(launch_of({{"TORCHELASTIC_RUN_ID", "x"}, {"TORCHELASTIC_RESTART_COUNT", "0"}}) !=
+             launch_of({{"TORCHELASTIC_RUN_ID", "x"}, {"TORCHELASTIC_RESTART_COUNT", "1"}}));
+}
+
+// They may have been started from several shells.
+BOOST_AUTO_TEST_CASE(of_ranks_that_are_started_by_hand_nothing_is_known) {
+  BOOST_TEST(launch_of({}) == 0U);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -6,8 +6,6 @@
 #include <boost/test/unit_test.hpp>
 #include <chrono>
 #include <csignal>
-#include <filesystem>
-#include <fstream>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -335,25 +333,6 @@ BOOST_AUTO_TEST_CASE(sigint_stays_ignored_if_it_was) {
   const CommandResult result = command.finish();
   BOOST_TEST(result.exit_code == 0);
   BOOST_TEST(result.output == "[0] ready\n[0] done\n");
-}
-
-BOOST_AUTO_TEST_SUITE_END()
-
-BOOST_AUTO_TEST_SUITE(leftovers)
-
-std::string segment_of(const std::string& job) {
-  return "/dev/shm/tensorplay-" + std::to_string(::geteuid()) + "-" + job;
-}
-
-BOOST_AUTO_TEST_CASE(the_name_of_the_jobs_segment_is_removed_and_no_other) {
-  const std::string job = "tprun_test." + std::to_string(::getpid());
-  const std::string other = segment_of(job + ".other");
-  std::ofstream(other) << "x";
-  const CommandResult result = run_tprun(
-      {"-n", "1", "--job", job, "--", "sh", "-c", "echo x > " + segment_of(job) + "; exit 3"});
-  BOOST_TEST(result.exit_code == 3);
-  BOOST_TEST(!std::filesystem::exists(segment_of(job)));
-  BOOST_TEST(std::filesystem::remove(other));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,6 +1,6 @@
 #include "tools/tprun/launch.h"
 
-#include "tools/tprun/job.h"
+#include "lib/distributed/leftovers.h"
 #include "tools/tprun/process_group.h"
 
 #include <fcntl.h>
@@ -47,6 +47,7 @@ Launch::Launch(const Settings& settings)
   } catch (...) {
     signal_all(SIGKILL);
     for (const RankProcess& rank : ranks_) rank.reap();
+    distributed::remove_leftovers();
     throw;
   }
 }
@@ -54,7 +55,9 @@ Launch::Launch(const Settings& settings)
 Launch::~Launch() {
   signal_all(SIGKILL);
   for (const RankProcess& rank : ranks_) rank.reap();
-  remove_leftover(settings_.job);
+  // Also this job's, if its ranks were ended before all had come; not that of another job of the
+  // same name, which lives.
+  distributed::remove_leftovers();
 }
 
 void Launch::start_rank(int rank) {

@@ -23,6 +23,7 @@ void set_environment(const Settings& settings, int rank) {
   set("LOCAL_RANK", std::to_string(rank));
   set("LOCAL_WORLD_SIZE", world_size);
   set("TENSORPLAY_JOB", settings.job);
+  set("TENSORPLAY_LAUNCH", settings.launch);
   set("TENSORPLAY_ON_PEER_FAILURE", distributed::name(settings.on_peer_failure));
   if (!settings.timeout_s.empty()) set("TENSORPLAY_TIMEOUT_S", settings.timeout_s);
 }

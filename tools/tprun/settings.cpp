@@ -72,9 +72,9 @@ void declare(CLI::App& app, Words& words) {
   app.formatter(std::make_shared<HelpFormatter>());
   app.footer(
       "The ranks get RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, TENSORPLAY_JOB and\n"
-      "TENSORPLAY_ON_PEER_FAILURE. Rank 0 has\n"
-      "tprun's standard input. The first rank to fail ends the others, and its exit code is "
-      "tprun's:\n"
+      "TENSORPLAY_LAUNCH, TENSORPLAY_ON_PEER_FAILURE. Rank 0 has tprun's standard input. The "
+      "first\n"
+      "rank to fail ends the others, and its exit code is tprun's:\n"
       "128 + signal if a signal ended it. 2: the command line is wrong or the program can't be "
       "started.\n"
       "With --survive the others go on, and a rank that a signal has ended is lost but no failure: "
@@ -148,7 +148,7 @@ Settings parse_settings(int argc, const char* const* argv) {
   }
   Settings settings;
   settings.ranks = rank_count(words.ranks);
-  settings.job = words.job.empty() ? random_job_name() : words.job;
+  settings.job = words.job.empty() ? random_name() : words.job;
   try {
     distributed::check_job_name(settings.job);
   } catch (const InvalidArgument& error) {
@@ -162,6 +162,7 @@ Settings parse_settings(int argc, const char* const* argv) {
     settings.grace =
         std::chrono::milliseconds(std::llround(seconds("--grace", words.grace, 0) * 1000));
   }
+  settings.launch = random_name();
   settings.command = std::move(words.command);
   return settings;
 }

@@ -13,6 +13,7 @@ namespace tensorplay::tprun {
 struct Settings {
   int ranks = 0;
   std::string job;        // never empty
+  std::string launch;     // random: tells this start of the job from others
   std::string timeout_s;  // as given; empty: the programs' own
   bool prefix = true;
   std::chrono::milliseconds grace{std::chrono::seconds{5}};

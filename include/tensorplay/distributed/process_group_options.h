@@ -5,13 +5,14 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 namespace tensorplay::distributed {
 
 // Who this process is, and which job it belongs to. All ranks of a job pass the same
-// `world_size`, `job_name`, `on_peer_failure` and `arena_bytes`; the other fields are each rank's
-// own.
+// `world_size`, `job_name`, `launch`, `on_peer_failure` and `arena_bytes`; the other fields are
+// each rank's own.
 struct ProcessGroupOptions {
   // Behaviour.
   int rank = -1;       // this process: 0 ... world_size - 1
@@ -19,6 +20,9 @@ struct ProcessGroupOptions {
   // What the ranks of one job share and no other job of this user has. Letters, digits, '.', '_'
   // and '-', at most 128 of them. Ranks that were forked by multiprocessing::spawn need none.
   std::string job_name;
+  // Which start of that job this is, the same number on all of its ranks: two starts at once are
+  // then told apart, and the later one is refused. 0: not known.
+  std::uint64_t launch = 0;
   // How long any wait may last before it becomes a Timeout. Also the time within which all ranks
   // must have started. 1 ms to 10^10 ms.
   std::chrono::milliseconds timeout{std::chrono::minutes{5}};
@@ -38,8 +42,10 @@ struct ProcessGroupOptions {
 //   PMI_RANK, PMI_SIZE                           MPICH's and Intel's mpiexec
 //   SLURM_PROCID, SLURM_NTASKS                   srun
 // TENSORPLAY_TIMEOUT_S sets the time-out, in seconds; TENSORPLAY_ON_PEER_FAILURE, "raise" or
-// "continue_without", what becomes of the others when a rank dies. A job that spans several hosts
-// is refused. Throws InvalidArgument naming the variable, its value, and what would be right.
+// "continue_without", what becomes of the others when a rank dies; TENSORPLAY_LAUNCH, any text,
+// which start of the job this is: tprun sets it, of other launchers it is what names their jobs. A
+// job that spans several hosts is refused. Throws InvalidArgument naming the variable, its value,
+// and what would be right.
 ProcessGroupOptions from_environment();
 
 }  // namespace tensorplay::distributed
