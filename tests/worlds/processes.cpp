@@ -150,14 +150,16 @@ class Parent {
     outcome.ended_after = Clock::now() - start_;
     close(dead.pipe);
     dead.pipe = -1;
-    int status = 0;
-    while (waitpid(dead.pid, &status, 0) < 0 && errno == EINTR) {
+    siginfo_t end{};
+    while (waitid(P_PID, static_cast<id_t>(dead.pid), &end, WEXITED | WNOWAIT) < 0 &&
+           errno == EINTR) {
     }
-    if (WIFSIGNALED(status)) outcome.signal = WTERMSIG(status);
-    if (WIFEXITED(status)) outcome.exit_code = WEXITSTATUS(status);
+    (end.si_code == CLD_EXITED ? outcome.exit_code : outcome.signal) = end.si_status;
     outcome.reported = dead.received.starts_with(kReportFollows);
     if (outcome.reported) outcome.findings = dead.received.substr(1);
+    // Before it is reaped: there is no moment in which peers can't learn how it ended.
     tell_peers(static_cast<int>(rank), outcome);
+    waitpid(dead.pid, nullptr, 0);
   }
 
   void tell_peers(int rank, const RankOutcome& outcome) {
