@@ -27,6 +27,8 @@ class Command {
   void signal(int signal) const;
   // Reads standard output until `text` has come, or the end.
   void wait_for_output(const std::string& text);
+  // What has come so far.
+  const std::string& output() const noexcept { return output_; }
   // Nobody reads standard output any more.
   void close_output() { output_pipe_.close(); }
   // Reads all there is until both streams and the program have ended.

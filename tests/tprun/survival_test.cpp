@@ -85,6 +85,21 @@ BOOST_AUTO_TEST_CASE(tpruns_own_environment_decides_where_no_option_does) {
              refused.error);
 }
 
+// The time-out is longer than the test may last.
+BOOST_AUTO_TEST_CASE(a_rank_that_dies_before_it_has_met_the_others_is_not_waited_for) {
+  const std::string others = "exec tests/tprun/meeting_rank";
+  const Lines options{"--survive", "--timeout", "600"};
+  const CommandResult killed =
+      run_script(3, "[ $RANK = 1 ] && kill -KILL $$; sleep 0.5; " + others, options);
+  BOOST_TEST(killed.exit_code == 3);
+  BOOST_TEST(has(killed.error, "was ended by signal 9 (SIGKILL) in init_process_group"),
+             killed.error);
+  const CommandResult left =
+      run_script(3, "[ $RANK = 2 ] && { sleep 0.5; exit 7; }; " + others, options);
+  BOOST_TEST(left.exit_code == 7);
+  BOOST_TEST(has(left.error, "ended with exit code 7 in init_process_group"), left.error);
+}
+
 BOOST_AUTO_TEST_CASE(a_signal_to_tprun_ends_the_survivors) {
   Command command(tprun({"-n", "3", "--survive", "--", "sh", "-c",
                          "[ $RANK = 1 ] && kill -KILL $$; trap 'echo got; exit 0' TERM;"
