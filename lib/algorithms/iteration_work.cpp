@@ -18,7 +18,8 @@ sync::JoinBoardReading read(const GroupEngine& engine, int member, std::uint64_t
 bool has_told(const GroupEngine& engine, int member, std::uint64_t generation,
               std::uint64_t iteration) {
   const sync::JoinBoardReading reading = read(engine, member, generation);
-  return reading.joined || reading.passed || reading.iterations >= iteration;
+  return reading.joined || reading.passed || reading.iterations >= iteration ||
+         engine.membership().lost.contains(member);
 }
 
 class AllHaveTold final : public sync::Condition {

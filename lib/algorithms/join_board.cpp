@@ -1,6 +1,7 @@
 #include "lib/algorithms/join_board.h"
 
 #include "lib/algorithms/join_conditions.h"
+#include "lib/base/fault_point.h"
 #include "lib/distributed/report.h"
 #include "lib/sync/arrival.h"
 #include "lib/sync/doorbell.h"
@@ -34,7 +35,9 @@ JoinBoard::JoinBoard(GroupEngine& engine, std::string config)
   std::memcpy(board.config.data(), config.data(), length);
   board.config[length] = '\0';
   board.fingerprint = fingerprint_of(config);
+  fault_point("join.before_entered");
   sync::publish_iteration(board, generation_, 0);
+  fault_point("join.entered");
   Membership& membership = engine_.membership();
   membership.inside = true;
   membership.fingerprint = board.fingerprint;
@@ -55,6 +58,7 @@ shm::JoinBoard& JoinBoard::own() const noexcept {
 
 void JoinBoard::announce() {
   engine_.announce(++iterations_);
+  fault_point("join.announced");
 }
 
 void JoinBoard::join(bool in_step) {
@@ -62,15 +66,19 @@ void JoinBoard::join(bool in_step) {
   shm::JoinBoard& board = own();
   board.final_operation = engine_.next_number();
   board.joined_at_ns = now_ns();
+  fault_point("join.before_joined");
   sync::publish_joined(board, generation_);
+  fault_point("join.joined");
   if (!in_step) sync::publish_absence(engine_.memory().own(), engine_.next_number());
+  fault_point("join.absent");
   sync::ring_all(engine_.memory().segment());
 }
 
 void JoinBoard::resume() {
   std::uint64_t last = 0;
-  for (int m = 0; m < engine_.size(); ++m) last = std::max(last, of(m).final_operation);
+  for (int m = 0; m < engine_.size(); ++m) last = std::max(last, final_operation(m));
   leave();
+  fault_point("join.ended");
   // One number is left out: an absence from `last` on must be older than the next context.
   engine_.resume_at(last + 1);
 }
@@ -86,10 +94,20 @@ void JoinBoard::leave() noexcept {
 }
 
 sync::JoinBoardReading JoinBoard::read(int member) const {
-  const sync::JoinBoardReading reading = sync::read_board(of(member), generation_);
+  sync::JoinBoardReading reading = sync::read_board(of(member), generation_);
   const bool differs = reading.entered && of(member).fingerprint != own().fingerprint;
   if (differs || reading.passed) fail_different(member);
+  // Who died without having joined counts as joined, with the iterations that it had announced.
+  reading.joined = reading.joined || engine_.membership().lost.contains(member);
   return reading;
+}
+
+// Who died before it joined takes part in nothing after its last operation: the same number on all
+// survivors, as nobody writes the words any more.
+std::uint64_t JoinBoard::final_operation(int member) const {
+  const bool joined = sync::read_board(of(member), generation_).joined;
+  return joined ? of(member).final_operation
+                : engine_.membership().lost_from[static_cast<std::size_t>(member)];
 }
 
 void JoinBoard::fail_different(int member) const {
@@ -129,19 +147,39 @@ JoinReport JoinBoard::report() const {
   report.enabled = true;
   std::uint64_t most = 0;
   std::int64_t last_joined_at = 0;
+  Contributors died;
   for (int m = 0; m < engine_.size(); ++m) {
+    if (!sync::read_board(of(m), generation_).joined) {
+      died.insert(m);
+      report.deaths.push_back(death_of(m));
+      continue;
+    }
     most = std::max(most, read(m).iterations);
     last_joined_at = std::max(last_joined_at, of(m).joined_at_ns);
   }
   for (int m = 0; m < engine_.size(); ++m) {
     const std::uint64_t iterations = read(m).iterations;
-    report.ranks.push_back({static_cast<std::int64_t>(iterations),
-                            static_cast<std::int64_t>(most - iterations),
-                            std::chrono::nanoseconds(last_joined_at - of(m).joined_at_ns)});
+    report.ranks.push_back({static_cast<std::int64_t>(iterations), 0, {}});
+    if (died.contains(m)) continue;
+    report.ranks.back().shadowed = static_cast<std::int64_t>(most - iterations);
+    report.ranks.back().waiting = std::chrono::nanoseconds(last_joined_at - of(m).joined_at_ns);
     if (iterations == most) report.last_joiners.insert(m);
   }
   report.authoritative_rank = report.last_joiners.highest();
   return report;
+}
+
+JoinReport::Death JoinBoard::death_of(int member) const {
+  const MemberEnd end = end_of_member(engine_.memory(), member);
+  const sync::JoinBoardReading reading = sync::read_board(of(member), generation_);
+  JoinReport::Death death;
+  death.rank = member;
+  death.pid = engine_.memory().life(member).pid;
+  death.cause = end.cause;
+  death.how = end.text;
+  if (reading.entered) death.iteration = static_cast<std::int64_t>(reading.iterations);
+  death.last_operation = last_posted(engine_.memory().member(member));
+  return death;
 }
 
 void JoinBoard::wait_for_iteration(std::uint64_t iteration) {

@@ -57,6 +57,8 @@ class JoinBoard {
   shm::JoinBoard& own() const noexcept;
   shm::JoinBoard& of(int member) const noexcept;
   [[noreturn]] void fail_different(int member) const;
+  std::uint64_t final_operation(int member) const;
+  JoinReport::Death death_of(int member) const;
 
   GroupEngine& engine_;
   std::uint64_t generation_;

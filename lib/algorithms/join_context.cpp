@@ -248,11 +248,15 @@ void JoinContext::abandon(const std::string& what) noexcept {
   GroupEngine& engine = group_.engine();
   try {
     if (options_.enable) {
-      engine.fail({shm::FailureKind::peer_failure, engine.rank(), PeerFailure::Cause::raised,
-                   "rank " + std::to_string(engine.rank()) +
-                       " left its Join context by an exception in iteration " +
-                       std::to_string(board_->iterations()) + ", before operation " +
-                       std::to_string(engine.next_number()) + ": " + what});
+      const std::string text = "left its Join context by an exception in iteration " +
+                               std::to_string(board_->iterations()) + ", before operation " +
+                               std::to_string(engine.next_number()) + ": " + what;
+      if (engine.survives()) {
+        engine.leave_behind(text);
+      } else {
+        engine.fail({shm::FailureKind::peer_failure, engine.rank(), PeerFailure::Cause::raised,
+                     "rank " + std::to_string(engine.rank()) + " " + text});
+      }
     }
   } catch (...) {
     // Out of memory for the text: the others will see this rank end.

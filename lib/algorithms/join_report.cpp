@@ -16,6 +16,13 @@ std::string to_string(const JoinReport& report) {
                   report.last_joiners.contains(static_cast<int>(rank)) ? "  last" : "");
     text += line;
   }
+  for (const JoinReport::Death& death : report.deaths) {
+    text += "rank " + std::to_string(death.rank) + " (pid " + std::to_string(death.pid) + ") " +
+            death.how +
+            (death.iteration < 0 ? " before this context"
+                                 : " in iteration " + std::to_string(death.iteration)) +
+            ", after operation " + std::to_string(death.last_operation) + "\n";
+  }
   return text;
 }
 

@@ -1,14 +1,12 @@
 #include "lib/collectives/direct_run.h"
 
+#include "lib/base/fault_point.h"
+#include "lib/collectives/arena_place.h"
 #include "lib/collectives/chunk_plan.h"
 #include "lib/sync/arrival.h"
 #include "lib/sync/progress.h"
 
-#include <tensorplay/error.h>
-
 #include <algorithm>
-#include <cstring>
-#include <string>
 
 namespace tensorplay::collectives {
 namespace {
@@ -36,28 +34,14 @@ DirectRun::DirectRun(const Exchange& exchange)
     : exchange_(exchange),
       sources_(static_cast<std::size_t>(exchange.shape.world_size)),
       destinations_(sources_.size()) {
-  exchange_.sources.for_each(
-      [this](int member) { sources_[static_cast<std::size_t>(member)] = place(member, 0); });
-  if (!is_all_reduce(exchange_)) return;
-  exchange_.participants.for_each(
-      [this](int member) { destinations_[static_cast<std::size_t>(member)] = place(member, 1); });
-}
-
-// The source (index 0) or destination (1) that the member's arrival names, in this mapping.
-std::byte* DirectRun::place(int member, std::size_t index) const {
-  std::uint64_t offset = 0;
-  std::memcpy(&offset, line_of(exchange_, member).payload.data() + index * sizeof(offset),
-              sizeof(offset));
-  const shm::Segment& segment = exchange_.memory->segment();
-  const auto arena = segment.arena(exchange_.memory->world_rank(member));
-  const std::size_t begin = segment.offset_of(arena.data());
   const std::size_t bytes = exchange_.shape.source_bytes();
-  if (offset < begin || bytes > arena.size() || offset - begin > arena.size() - bytes) {
-    throw SegmentError("rank " + std::to_string(member) + " named a buffer outside its arena in " +
-                       distributed::name(exchange_.shape.kind) + " (operation " +
-                       std::to_string(exchange_.number) + "): the segment is damaged");
-  }
-  return segment.at(offset);
+  exchange_.sources.for_each([&](int member) {
+    sources_[static_cast<std::size_t>(member)] = place_in_arena(exchange_, member, 0, bytes);
+  });
+  if (!is_all_reduce(exchange_)) return;
+  exchange_.participants.for_each([&](int member) {
+    destinations_[static_cast<std::size_t>(member)] = place_in_arena(exchange_, member, 1, bytes);
+  });
 }
 
 // Whether this rank reads or writes other ranks' buffers.
@@ -69,9 +53,11 @@ bool DirectRun::advance() {
   if (!moved_) {
     if (moves_data()) is_all_reduce(exchange_) ? reduce_slice() : read_sources();
     moved_ = true;
+    fault_point("direct.moved");
     sync::publish_progress(exchange_.memory->own().progress.consumed,
                            sync::progress_value(exchange_.number, 1));
     exchange_.memory->ring();
+    fault_point("direct.consumed");
   }
   return exchange_.participants.all_of([this](int member) { return !awaits(member); });
 }

@@ -24,7 +24,6 @@ class DirectRun : public LargeRun {
   bool awaits(int member) const override;
 
  private:
-  std::byte* place(int member, std::size_t index) const;
   bool moves_data() const noexcept;
   void read_sources();
   void reduce_slice();

@@ -21,6 +21,9 @@ struct Exchange {
   MemberSet contributors;                 // the active ranks
   MemberSet participants;                 // the contributors, and joined ranks in step
   MemberSet sources;                      // who supplies values: contributors, or the root
+  // Where a peer's death is survived: the members that are known to be gone, a set that grows while
+  // the operation is under way; null where it isn't survived.
+  const MemberSet* lost = nullptr;
 
   int self() const noexcept { return memory->self(); }
   bool supplies() const noexcept { return sources.contains(self()); }

@@ -2,10 +2,12 @@
 
 #include "lib/collectives/direct_run.h"
 #include "lib/collectives/staged_run.h"
+#include "lib/collectives/vaulted_run.h"
 
 namespace tensorplay::collectives {
 
 std::unique_ptr<LargeRun> make_large_run(const Exchange& exchange, StagingLease& lease) {
+  if (exchange.lost != nullptr) return std::make_unique<VaultedRun>(exchange);
   if (DirectRun::possible(exchange)) return std::make_unique<DirectRun>(exchange);
   return std::make_unique<StagedRun>(exchange, lease);
 }

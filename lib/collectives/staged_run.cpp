@@ -1,5 +1,6 @@
 #include "lib/collectives/staged_run.h"
 
+#include "lib/base/fault_point.h"
 #include "lib/sync/progress.h"
 
 #include <algorithm>
@@ -86,8 +87,10 @@ bool StagedRun::try_stage() {
   if (!exchange_.supplies() || staged_ == plan_.rounds || !staging_free(staged_)) return false;
   stage(staged_);
   ++staged_;
+  fault_point("staged.before_staged");
   sync::publish_progress(exchange_.memory->own().progress.staged, value(staged_));
   exchange_.memory->ring();
+  fault_point("staged.staged");
   return true;
 }
 
@@ -101,8 +104,10 @@ bool StagedRun::try_reduce() {
   if (!ready) return false;
   reduce(reduced_);
   ++reduced_;
+  fault_point("staged.before_reduced");
   sync::publish_progress(exchange_.memory->own().progress.reduced, value(reduced_));
   exchange_.memory->ring();
+  fault_point("staged.reduced");
   return true;
 }
 
@@ -117,8 +122,10 @@ bool StagedRun::try_consume() {
   if (!ready) return false;
   consume(consumed_);
   ++consumed_;
+  fault_point("staged.before_consumed");
   sync::publish_progress(exchange_.memory->own().progress.consumed, value(consumed_));
   exchange_.memory->ring();
+  fault_point("staged.consumed");
   return true;
 }
 

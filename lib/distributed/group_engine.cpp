@@ -1,5 +1,6 @@
 #include "lib/distributed/group_engine.h"
 
+#include "lib/base/fault_point.h"
 #include "lib/collectives/small.h"
 #include "lib/distributed/call_check.h"
 #include "lib/distributed/group_slots.h"
@@ -19,8 +20,10 @@ namespace tensorplay::distributed {
 GroupEngine::GroupEngine(std::shared_ptr<Job> job, int slot, int self, std::vector<int> world_ranks)
     : job_(std::move(job)),
       memory_(job_->segment(), slot, self, std::move(world_ranks)),
+      membership_(memory_.size()),
+      vaults_(job_->arena(), memory_, membership_.lost),
+      survives_(job_->segment()->header().on_peer_failure == PeerFailurePolicy::continue_without),
       exceptions_at_start_(std::uncaught_exceptions()) {
-  membership_.absent_from.assign(static_cast<std::size_t>(size()), Membership::kPresent);
   job_->add(*this);
 }
 
@@ -28,7 +31,10 @@ GroupEngine::~GroupEngine() {
   job_->remove(*this);
   if (job_->is_forked_copy()) return;
   const bool raised = std::uncaught_exceptions() > exceptions_at_start_;
-  sync::publish_departure(memory_.own(), raised ? shm::Departure::raised : shm::Departure::left);
+  if (left_behind_.empty()) {
+    sync::publish_departure(memory_.own(), raised ? shm::Departure::raised : shm::Departure::left);
+  }
+  fault_point("group.departed");
   sync::ring_all(*job_->segment());
   leave_group_slot(*job_->segment(), memory_.slot(), rank());
 }
@@ -55,6 +61,7 @@ std::shared_ptr<Operation> GroupEngine::make_operation(const CollectiveCall& cal
 
 std::shared_ptr<Operation> GroupEngine::issue(std::shared_ptr<Operation> operation, bool supplies) {
   operation->supplies = supplies;
+  if (needs_vault(*operation)) operation->vault = take_vault(*operation);
   operation->context = membership_.fingerprint;
   operation->iteration = membership_.iteration;
   if (operation->call.tag == 0) operation->call.tag = membership_.tag;
@@ -62,6 +69,13 @@ std::shared_ptr<Operation> GroupEngine::issue(std::shared_ptr<Operation> operati
   operations_.push_back(operation);
   post_queued();
   return operation;
+}
+
+// Whether this rank supplies values that must outlive it.
+bool GroupEngine::needs_vault(const Operation& operation) const noexcept {
+  const bool supplies = operation.role == Role::active || operation.supplies;
+  return survives_ && size() > 1 && supplies && operation.shape.is_source(rank()) &&
+         operation.algorithm == collectives::Algorithm::large;
 }
 
 void GroupEngine::post_queued() {
@@ -86,8 +100,11 @@ void GroupEngine::post(Operation& operation) {
   line.tag = call.tag;
   line.context = operation.context;
   line.iteration = operation.iteration;
+  fault_point("arrival.before_payload");
   line.flags = place_payload(line, operation);
+  fault_point("arrival.before_published");
   sync::publish_arrival(line, operation.number);
+  fault_point("arrival.published");
   operation.stage = Stage::posted;
   publish_announcements(operation.number);
   if (size() == 1) return;
@@ -107,6 +124,7 @@ std::uint8_t GroupEngine::place_payload(shm::ArrivalLine& line, const Operation&
     collectives::post_small(memory_.own(), operation.number, operation.shape, source);
     return static_cast<std::uint8_t>(flags);
   }
+  if (survives_) return static_cast<std::uint8_t>(flags | place_in_vault(line, operation));
   const Arena& arena = job_->arena();
   const auto* destination = operation.call.destination;
   std::uint64_t offsets[2] = {0, 0};
@@ -120,6 +138,17 @@ std::uint8_t GroupEngine::place_payload(shm::ArrivalLine& line, const Operation&
   }
   std::memcpy(line.payload.data(), offsets, sizeof(offsets));
   return static_cast<std::uint8_t>(flags);
+}
+
+// A contribution that stays whatever becomes of this rank.
+unsigned GroupEngine::place_in_vault(shm::ArrivalLine& line, const Operation& operation) const {
+  if (operation.vault == nullptr) return 0;
+  std::byte* vault = operation.vault->memory;
+  std::memcpy(vault, operation.call.source, operation.shape.source_bytes());
+  fault_point("vault.copied");
+  const std::uint64_t offset = memory_.segment().offset_of(vault);
+  std::memcpy(line.payload.data(), &offset, sizeof(offset));
+  return shm::kVaulted;
 }
 
 void GroupEngine::announce(std::uint64_t iterations) {
@@ -143,8 +172,7 @@ void GroupEngine::publish_announcements(std::uint64_t posted) {
 
 void GroupEngine::resume_at(std::uint64_t number) noexcept {
   next_number_ = number;
-  membership_.context_begin = number;
-  membership_.absent_from.assign(static_cast<std::size_t>(size()), Membership::kPresent);
+  membership_.begin_anew(number);
 }
 
 }  // namespace tensorplay::distributed

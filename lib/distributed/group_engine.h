@@ -14,6 +14,7 @@
 #include "lib/distributed/job.h"
 #include "lib/distributed/membership.h"
 #include "lib/distributed/operation.h"
+#include "lib/distributed/vaults.h"
 
 #include <chrono>
 #include <cstdint>
@@ -73,10 +74,17 @@ class GroupEngine : public std::enable_shared_from_this<GroupEngine> {
   void throw_if_failed();
   // Makes the group fail, for all of its ranks, unless it has failed already.
   void fail(const Failure& failure) noexcept;
-  // Fails and throws if a member of `awaited` is gone, or if `now` is past the deadline.
+  // A member that is awaited and gone makes the group fail, or is lost, if the group survives that;
+  // past the deadline the group fails. Throws if it has failed.
   void check_awaited(const std::function<bool(int)>& awaits, const std::string& what,
                      std::chrono::steady_clock::time_point since,
                      std::chrono::steady_clock::time_point now);
+
+  // Whether the group goes on when a member is gone.
+  bool survives() const noexcept { return survives_; }
+  // Leaves the group for good, telling why: the survivors go on without this rank, which can't use
+  // the group any more.
+  void leave_behind(const std::string& reason);
 
   // --- For the join context ---
   Membership& membership() noexcept { return membership_; }
@@ -98,9 +106,14 @@ class GroupEngine : public std::enable_shared_from_this<GroupEngine> {
   std::shared_ptr<Operation> make_operation(const CollectiveCall& call, Role role);
   std::shared_ptr<Operation> issue(std::shared_ptr<Operation> operation, bool supplies);
 
+  bool needs_vault(const Operation& operation) const noexcept;
+  Vault* take_vault(const Operation& operation);
+  void lose(int member);
+
   void post_queued();
   void post(Operation& operation);
   std::uint8_t place_payload(shm::ArrivalLine& line, const Operation& operation) const;
+  unsigned place_in_vault(shm::ArrivalLine& line, const Operation& operation) const;
   void publish_announcements(std::uint64_t posted);
 
   void advance(Operation& operation);
@@ -122,6 +135,7 @@ class GroupEngine : public std::enable_shared_from_this<GroupEngine> {
   std::uint32_t sleeping_for(const Operation& operation) const;
 
   friend class OperationCondition;
+  friend class VaultCondition;
 
   std::shared_ptr<Job> job_;
   collectives::GroupMemory memory_;
@@ -130,6 +144,9 @@ class GroupEngine : public std::enable_shared_from_this<GroupEngine> {
   std::deque<std::shared_ptr<Operation>> operations_;  // issued and not done, in order
   std::deque<Announcement> announcements_;             // not yet published, in order
   collectives::StagingLease staging_lease_;
+  Vaults vaults_;
+  bool survives_;
+  std::string left_behind_;  // why this rank has left the group, if it has
   ShadowCalls* redirected_ = nullptr;
   bool frozen_ = false;  // the group has failed, and no operation advances any more
   std::chrono::steady_clock::time_point next_look_{};

@@ -1,4 +1,5 @@
 // Letting operations advance: seeing arrivals, comparing them, and moving the data.
+#include "lib/base/fault_point.h"
 #include "lib/collectives/small.h"
 #include "lib/distributed/group_engine.h"
 #include "lib/distributed/report.h"
@@ -119,6 +120,12 @@ std::exception_ptr GroupEngine::absent_root(const Operation& operation) const {
     present = (line.flags & shm::kSupplies) != 0;
   }
   if (present) return nullptr;
+  if (membership_.lost.contains(root)) {
+    const Failure failure = lost_root(
+        memory_, root, describe(operation.call) + ", operation " + std::to_string(operation.number),
+        operation.active);
+    return std::make_exception_ptr(PeerFailure(root, failure.cause, failure.text));
+  }
   return std::make_exception_ptr(InvalidArgument(
       describe(operation.call) + ", operation " + std::to_string(operation.number) +
       ": the root, rank " + std::to_string(root) +
@@ -138,6 +145,7 @@ collectives::Exchange GroupEngine::exchange_of(const Operation& operation) const
   exchange.contributors = operation.active;
   exchange.participants = operation.participants;
   exchange.sources = sources_of(operation);
+  exchange.lost = survives_ ? &membership_.lost : nullptr;
   return exchange;
 }
 
@@ -149,6 +157,7 @@ void GroupEngine::begin_exchange(Operation& operation) {
     operation.run = collectives::make_large_run(exchange, staging_lease_);
     return;
   }
+  fault_point("operation.before_delivered");
   large ? collectives::deliver_alone(exchange) : collectives::deliver_small(exchange);
   finish(operation);
 }
@@ -164,6 +173,11 @@ bool GroupEngine::is_oldest_large(const Operation& operation) const noexcept {
 }
 
 void GroupEngine::finish(Operation& operation) noexcept {
+  if (operation.vault != nullptr) {
+    Contributors readers = operation.run ? operation.participants : Contributors{};
+    readers.erase(rank());
+    Vaults::give_back(*operation.vault, operation.number, readers);
+  }
   operation.run.reset();
   operation.stage = Stage::done;
 }

@@ -1,4 +1,5 @@
 // Waiting: deadlines, the dead, and the group's failure.
+#include "lib/collectives/vaulted_run.h"
 #include "lib/distributed/group_engine.h"
 #include "lib/distributed/report.h"
 #include "lib/sync/arrival.h"
@@ -40,6 +41,46 @@ class OperationCondition final : public sync::Condition {
   Operation& operation_;
   Clock::time_point since_;
 };
+
+// Waiting for memory that outlives this rank, until others have read what lies there.
+class VaultCondition final : public sync::Condition {
+ public:
+  VaultCondition(GroupEngine& engine, const Operation& operation)
+      : engine_(engine),
+        operation_(operation),
+        bytes_(collectives::vault_bytes(operation.shape)),
+        since_(Clock::now()) {}
+
+  bool poll() override {
+    engine_.job_->progress();
+    vault_ = engine_.vaults_.take(bytes_);
+    return vault_ != nullptr;
+  }
+  void check(Clock::time_point now) override {
+    engine_.check_awaited(
+        [this](int member) {
+          const auto& issued = engine_.operations_;
+          return engine_.vaults_.awaits(member) ||
+                 (!issued.empty() && engine_.awaits(*issued.front(), member));
+        },
+        "memory for " + describe(operation_.call), since_, now);
+  }
+  std::uint32_t sleeping_for() const override { return shm::kAnyRank; }
+  Vault* vault() const noexcept { return vault_; }
+
+ private:
+  GroupEngine& engine_;
+  const Operation& operation_;
+  std::size_t bytes_;
+  Clock::time_point since_;
+  Vault* vault_ = nullptr;
+};
+
+Vault* GroupEngine::take_vault(const Operation& operation) {
+  VaultCondition condition(*this, operation);
+  wait_for(condition);
+  return condition.vault();
+}
 
 void GroupEngine::wait(Operation& operation) {
   const UseGuard guard(*job_);
@@ -88,6 +129,11 @@ void GroupEngine::drain() {
 }
 
 void GroupEngine::throw_if_failed() {
+  if (!left_behind_.empty()) {
+    throw PeerFailure(rank(), PeerFailure::Cause::raised,
+                      rank_label(memory_, rank()) + " has left this group, and the others go on " +
+                          "without it: " + left_behind_);
+  }
   if (!failed()) return;
   progress();
   frozen_ = true;
@@ -110,7 +156,8 @@ void GroupEngine::check_awaited(const std::function<bool(int)>& awaits, const st
   }
   awaited.for_each([&](int member) {
     // What a member published before it went counts: so look for its end first, then once more.
-    if (is_gone(member) && awaits(member)) fail(peer_failure(memory_, member, what));
+    if (!is_gone(member) || !awaits(member)) return;
+    survives_ ? lose(member) : fail(peer_failure(memory_, member, what));
   });
   if (!failed() && now - since > job_->timeout()) {
     fail(timeout_failure(memory_, awaited, what, now - since));
@@ -124,6 +171,24 @@ bool GroupEngine::is_gone(int member) const {
          sync::vitality(memory_.segment(), memory_.world_rank(member)) == sync::Vitality::vanished;
 }
 
+// The member has posted what it has posted: nobody else writes those words. What it didn't post,
+// it takes no part in.
+void GroupEngine::lose(int member) {
+  membership_.lose(member, last_posted(memory_.member(member)) + 1);
+  if (sync::vitality(memory_.segment(), memory_.world_rank(member)) == sync::Vitality::vanished) {
+    sync::clear_doorbell(memory_.segment(), memory_.world_rank(member));
+  }
+  sync::ring_all(memory_.segment());
+}
+
+void GroupEngine::leave_behind(const std::string& reason) {
+  if (job_->is_forked_copy() || !left_behind_.empty()) return;
+  left_behind_ = reason;
+  sync::publish_departure_text(memory_.own(), reason);
+  sync::publish_departure(memory_.own(), shm::Departure::raised);
+  sync::ring_all(memory_.segment());
+}
+
 // Whether the operation can't go on before the member has done something.
 bool GroupEngine::awaits(const Operation& operation, int member) const {
   if (operation.run) return operation.run->awaits(member);
@@ -131,6 +196,7 @@ bool GroupEngine::awaits(const Operation& operation, int member) const {
   if (operation.stage != Stage::posted || member < operation.next_peer) {
     return operation.stage == Stage::exchanging && awaits_earlier_large(operation, member);
   }
+  if (membership_.is_absent(member, operation.number)) return false;
   const auto& line = sync::arrival_line(memory_.member(member), operation.number);
   return sync::observe_arrival(line, operation.number) == sync::Arrival::missing &&
          !sync::observe_absence(memory_.member(member), operation.number,

@@ -4,6 +4,7 @@
 #include "lib/collectives/chunk_plan.h"
 #include "lib/collectives/exchange.h"
 #include "lib/collectives/large_run.h"
+#include "lib/distributed/vaults.h"
 #include "lib/distributed/work_state.h"
 
 #include <tensorplay/distributed/collective_call.h>
@@ -52,6 +53,7 @@ class Operation final : public WorkState {
   collectives::Shape shape;
   collectives::Algorithm algorithm;
   reduce::ReduceKernel kernel = nullptr;
+  Vault* vault = nullptr;  // that holds the source, where a peer's death is survived
 
   bool supplies = false;  // a shadow that supplies what the root sends
   // The join context at the time of the call.

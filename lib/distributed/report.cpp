@@ -44,15 +44,6 @@ std::vector<int> arrived_members(const collectives::GroupMemory& memory, std::ui
   return members;
 }
 
-// The last operation that a member has posted.
-std::uint64_t last_posted(const shm::MemberBlock& member) {
-  std::uint64_t last = 0;
-  for (const shm::ArrivalLine& line : member.arrivals) {
-    last = std::max(last, sync::posted_number(line));
-  }
-  return last;
-}
-
 // "is busy elsewhere after operation 11 (running)".
 std::string whereabouts(const collectives::GroupMemory& memory, int member) {
   const shm::Life& life = memory.life(member);
@@ -75,6 +66,14 @@ std::string whereabouts(const collectives::GroupMemory& memory, int member) {
 }
 
 }  // namespace
+
+std::uint64_t last_posted(const shm::MemberBlock& member) {
+  std::uint64_t last = 0;
+  for (const shm::ArrivalLine& line : member.arrivals) {
+    last = std::max(last, sync::posted_number(line));
+  }
+  return last;
+}
 
 std::string describe(const CollectiveCall& call) {
   if (call.kind == CollectiveKind::barrier) return "barrier";
@@ -120,28 +119,40 @@ std::string describe_mismatch(const collectives::GroupMemory& memory, std::uint6
                      : ". All ranks must call the same collectives in the same order");
 }
 
-Failure peer_failure(const collectives::GroupMemory& memory, int member, const std::string& what) {
-  const shm::Life& life = memory.life(member);
-  const std::string who = rank_label(memory, member) + " (" + sync::process_label(life) + ") ";
-  const std::string where = ", while the group waited for it in " + what;
-  Failure failure{shm::FailureKind::peer_failure, member, PeerFailure::Cause::exited, ""};
+MemberEnd end_of_member(const collectives::GroupMemory& memory, int member) {
+  const std::string reason = sync::departure_text(memory.member(member));
   switch (sync::observe_departure(memory.member(member))) {
     case shm::Departure::left:
-      failure.text = who + "gave up the group" + where +
-                     ". All ranks must call the same collectives before they end";
-      return failure;
+      return {PeerFailure::Cause::exited, "gave up the group"};
     case shm::Departure::raised:
-      failure.cause = PeerFailure::Cause::raised;
-      failure.text = who + "gave up the group because of an exception" + where +
-                     ". See that rank's own message";
-      return failure;
+      return {PeerFailure::Cause::raised,
+              reason.empty() ? "gave up the group because of an exception" : reason};
     case shm::Departure::none:
       break;
   }
-  const sync::EndOfLife end = sync::await_end(life);
-  failure.cause = end.cause;
-  failure.text = who + end.text + where + ". See that rank's own output";
-  return failure;
+  const sync::EndOfLife end = sync::await_end(memory.life(member));
+  return {end.cause, end.text};
+}
+
+Failure lost_root(const collectives::GroupMemory& memory, int root, const std::string& what,
+                  const Contributors& others) {
+  const MemberEnd end = end_of_member(memory, root);
+  return {shm::FailureKind::peer_failure, root, end.cause,
+          what + ": the root, " + rank_label(memory, root) + " (" +
+              sync::process_label(memory.life(root)) + "), " + end.text +
+              "; still there: " + to_string(others) + ". Choose one of these as the root"};
+}
+
+Failure peer_failure(const collectives::GroupMemory& memory, int member, const std::string& what) {
+  const MemberEnd end = end_of_member(memory, member);
+  const std::string remedy =
+      end.cause == PeerFailure::Cause::raised ? ". See that rank's own message"
+      : sync::observe_departure(memory.member(member)) == shm::Departure::left
+          ? ". All ranks must call the same collectives before they end"
+          : ". See that rank's own output";
+  return {shm::FailureKind::peer_failure, member, end.cause,
+          rank_label(memory, member) + " (" + sync::process_label(memory.life(member)) + ") " +
+              end.text + ", while the group waited for it in " + what + remedy};
 }
 
 Failure timeout_failure(const collectives::GroupMemory& memory, const Contributors& awaited,

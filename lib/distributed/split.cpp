@@ -24,21 +24,25 @@ struct Choice {
   int key;
 };
 
-std::vector<Choice> gather_choices(ProcessGroup& parent, int color, int key) {
+// Of the ranks that aren't dead: `lost` are those that take part in nothing any more.
+std::vector<Choice> gather_choices(ProcessGroup& parent, const Contributors& lost, int color,
+                                   int key) {
   const std::array<std::int32_t, 2> own{color, key};
   std::vector<std::int32_t> all(2 * static_cast<std::size_t>(parent.size()));
   const Contributors present = parent.all_gather(std::span(own), std::span(all));
-  if (present.count() != parent.size()) {
+  Contributors accounted_for = present;
+  lost.for_each([&](int rank) { accounted_for.insert(rank); });
+  if (accounted_for.count() != parent.size()) {
     throw InvalidArgument("split: only " + to_string(present) + " of " +
                           std::to_string(parent.size()) +
                           " ranks called it; call it outside of Join contexts, or before a rank "
                           "joins");
   }
   std::vector<Choice> choices;
-  for (int r = 0; r < parent.size(); ++r) {
+  present.for_each([&](int r) {
     const auto i = 2 * static_cast<std::size_t>(r);
     choices.push_back({r, all[i], all[i + 1]});
-  }
+  });
   return choices;
 }
 
@@ -85,8 +89,6 @@ Outcome worst(ProcessGroup& parent, Outcome own) {
 
 std::string reason_of(Outcome outcome, const std::string& own_reason) {
   switch (outcome) {
-    case Outcome::no_leader:
-      return "a rank has died in it; split anew";
     case Outcome::no_slot:
       return "no further group fits into the segment: at most " +
              std::to_string(shm::kGroupCountMax - 1) +
@@ -101,7 +103,8 @@ std::string reason_of(Outcome outcome, const std::string& own_reason) {
 }  // namespace
 
 ProcessGroup ProcessGroup::split(int color, int key) {
-  const std::vector<int> members = members_of(gather_choices(*this, color, key), color);
+  const std::vector<int> members =
+      members_of(gather_choices(*this, engine_->membership().lost, color, key), color);
   std::vector<int> world_ranks;
   for (int member : members) world_ranks.push_back(engine_->memory().world_rank(member));
   shm::Segment& segment = *engine_->job().segment();
@@ -129,6 +132,8 @@ ProcessGroup ProcessGroup::split(int color, int key) {
   outcome = worst(*this, outcome);
   if (outcome != Outcome::ready) {
     if (has_slot) leave_group_slot(segment, *slot, self);
+    // All survivors know, and begin anew without it.
+    if (outcome == Outcome::no_leader) return split(color, key);
     throw SegmentError("split: " + reason_of(outcome, own_reason));
   }
   fault_point("split.agreed");

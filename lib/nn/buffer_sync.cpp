@@ -1,5 +1,7 @@
 #include "lib/nn/buffer_sync.h"
 
+#include <tensorplay/error.h>
+
 #include <algorithm>
 #include <span>
 #include <utility>
@@ -24,11 +26,23 @@ BufferSync::BufferSync(std::vector<Buffer> buffers, ProcessGroup& group)
 
 void BufferSync::run() {
   if (memory_.floats().empty()) return;
-  const int root = group_.barrier().highest();
-  if (root < 0) return;
+  while (!run_from(group_.barrier().highest())) {
+  }
+}
+
+// False if the root has died before all had its buffers: then another one's are taken.
+bool BufferSync::run_from(int root) {
+  if (root < 0) return true;
   if (root == group_.rank()) pack();
-  const bool made = !group_.broadcast(memory_.floats(), root).empty();
-  if (made && root != group_.rank()) unpack();
+  try {
+    const bool made = !group_.broadcast(memory_.floats(), root).empty();
+    if (made && root != group_.rank()) unpack();
+    return true;
+  } catch (const PeerFailure& failure) {
+    // A group that has failed for good says so at the next barrier.
+    if (failure.rank() != root) throw;
+    return false;
+  }
 }
 
 void BufferSync::pack() {

@@ -18,13 +18,14 @@ class BufferSync {
   // Copies the buffers of the highest active rank to all: a barrier tells which one that is, then
   // one broadcast carries all buffers. Between the two no rank can join, since a rank joins by
   // leaving its loop, and all active ranks are in here: who came to the barrier comes to the
-  // broadcast.
+  // broadcast, unless it dies: then, where that is survived, another one's are taken.
   //
   // The same for a joined rank in step: it receives, and nothing happens if the active ranks don't
   // synchronise their buffers this time.
   void run();
 
  private:
+  bool run_from(int root);
   void pack();
   void unpack();
 

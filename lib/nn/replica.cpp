@@ -1,7 +1,9 @@
 #include "lib/nn/replica.h"
 
 #include <tensorplay/distributed/reduce_op.h>
+#include <tensorplay/error.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -30,12 +32,13 @@ Replica::Replica(ModelTensors model, const ProcessGroup& group,
       options_(std::move(options)),
       buffers_(model_.buffers, group_),
       gradients_(model_.parameters, options_.bucket_bytes, group_) {
-  model_.broadcast(group_, 0);
+  broadcast_from([this] { return group_.barrier().ranks().front(); });
 }
 
 void Replica::begin_iteration() {
   sync_buffers_if_due();
   gradients_.begin(!no_sync_);
+  ++uses_;
 }
 
 void Replica::end_iteration() {
@@ -52,12 +55,34 @@ void Replica::shadow_iteration() {
 
 void Replica::take_final_model(bool is_last_joiner) {
   gradients_.settle();
-  std::int32_t rank = is_last_joiner ? group_.rank() : -1;
-  group_.all_reduce(std::span(&rank, 1), ReduceOp::max);
-  authoritative_rank_ = rank;
-  model_.broadcast(group_, rank);
+  authoritative_rank_ = broadcast_from([&] { return rank_with_final_model(is_last_joiner); });
   // The ranks ended in different iterations; from here on they agree again.
   buffers_due_ = true;
+}
+
+// The greatest of the last joiners; if none of them is left, the greatest of those that were active
+// longest.
+int Replica::rank_with_final_model(bool is_last_joiner) {
+  constexpr std::int64_t kUsesMax = std::int64_t{1} << 40;
+  const std::int64_t uses = is_last_joiner ? kUsesMax : std::min(uses_, kUsesMax - 1);
+  std::int64_t best = uses * distributed::kRankCountMax + group_.rank();
+  group_.all_reduce(std::span(&best, 1), ReduceOp::max);
+  return static_cast<int>(best % distributed::kRankCountMax);
+}
+
+// `choose_root` is a collective that gives the same rank everywhere; asked once more if that one
+// dies before all have its model. Gives the rank whose model all have.
+int Replica::broadcast_from(const std::function<int()>& choose_root) {
+  for (;;) {
+    const int root = choose_root();
+    try {
+      model_.broadcast(group_, root);
+      return root;
+    } catch (const PeerFailure& failure) {
+      // A group that has failed for good says so when the next root is chosen.
+      if (failure.rank() != root) throw;
+    }
+  }
 }
 
 bool Replica::set_no_sync(bool no_sync) noexcept {

@@ -8,6 +8,9 @@
 #include <tensorplay/distributed/process_group.h>
 #include <tensorplay/nn/parallel/distributed_data_parallel.h>
 
+#include <cstdint>
+#include <functional>
+
 namespace tensorplay::nn {
 
 class Replica {
@@ -29,9 +32,13 @@ class Replica {
   void shadow_iteration();
 
   // A Join context: the divisor holds from its beginning to its end.
-  void enter_context(Divisor divisor) noexcept { divisor_ = divisor; }
+  void enter_context(Divisor divisor) noexcept {
+    divisor_ = divisor;
+    uses_ = 0;
+  }
   void leave_context() noexcept { divisor_ = Divisor::world_size; }
-  // Collective: takes over the model of the greatest rank that was among the last joiners.
+  // Collective: takes over the model of the greatest rank that was among the last joiners; should
+  // all of those be dead, of one that was active longest.
   void take_final_model(bool is_last_joiner);
 
   bool set_no_sync(bool no_sync) noexcept;
@@ -42,6 +49,8 @@ class Replica {
 
  private:
   void sync_buffers_if_due();
+  int rank_with_final_model(bool is_last_joiner);
+  int broadcast_from(const std::function<int()>& choose_root);
 
   ModelTensors model_;
   distributed::ProcessGroup group_;  // whose calls a Join context knows as those of this model
@@ -55,6 +64,7 @@ class Replica {
   bool buffers_due_ = true;
   Divisor divisor_ = Divisor::world_size;
   int authoritative_rank_ = -1;
+  std::int64_t uses_ = 0;  // iterations that this rank began in the context
 };
 
 }  // namespace tensorplay::nn

@@ -94,8 +94,9 @@ inline constexpr std::uint32_t kEndBeingWritten = 0xffffffff;
 // Where a rank sleeps. A sleeper writes whom it waits for, then looks once more, then sleeps on
 // `rings`; whoever publishes something rings those who wait for it.
 struct Doorbell {
-  std::atomic<std::uint32_t> rings;         // futex word; grows by one for each ring. writer: any
-  std::atomic<std::uint32_t> sleeping_for;  // writer: the rank. 0: awake; 1 + world rank; or these:
+  std::atomic<std::uint32_t> rings;  // futex word; grows by one for each ring. writer: any
+  // writer: the rank; once it is dead, a survivor. 0: awake; 1 + world rank; or these:
+  std::atomic<std::uint32_t> sleeping_for;
 };
 inline constexpr std::uint32_t kAnyRank = 0xffffffff;    // whatever any rank publishes
 inline constexpr std::uint32_t kAllJoined = 0xfffffffe;  // only that ranks join, or fail
@@ -183,6 +184,7 @@ enum ArrivalFlags : std::uint8_t {
   kSupplies = 2,            // a shadow that supplies the values, being the root
   kSourceInArena = 4,       // payload begins with the source's offset in the segment
   kDestinationInArena = 8,  // payload goes on with the destination's offset
+  kVaulted = 16,            // payload begins with the offset of the vault that holds the source
 };
 
 // One rank's part in one operation: the descriptor, and as much of the data as fits beside it.
@@ -233,6 +235,8 @@ struct MemberBlock {
   alignas(kSeparationBytes) std::atomic<std::uint64_t> absent_from;
   // The member has given up the group. writer: the member, once.
   std::atomic<Departure> departure;
+  // Why, if it was by an exception and the others go on: ends in '\0'; valid with `departure`.
+  std::array<char, 256> departure_text;
   alignas(kSeparationBytes) Progress progress;
   // Operations up to this one have ended on the member. For reports only. writer: the member.
   alignas(kSeparationBytes) std::atomic<std::uint64_t> completed;

@@ -3,7 +3,11 @@
 
 #include "lib/shm/layout.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
 
 namespace tensorplay::sync {
 
@@ -56,6 +60,19 @@ inline bool observe_absence(const shm::MemberBlock& member, std::uint64_t number
 inline std::uint64_t absent_from(const shm::MemberBlock& member) noexcept {
   // Relaxed: the word was acquired when the absence was observed; it is written once per context.
   return member.absent_from.load(std::memory_order_relaxed);
+}
+
+// Owner only, before publish_departure(): why it gives up the group.
+inline void publish_departure_text(shm::MemberBlock& member, std::string_view text) noexcept {
+  const std::size_t length = std::min(text.size(), member.departure_text.size() - 1);
+  std::memcpy(member.departure_text.data(), text.data(), length);
+  member.departure_text[length] = '\0';
+}
+
+// After observe_departure().
+inline std::string departure_text(const shm::MemberBlock& member) {
+  const auto& text = member.departure_text;
+  return std::string(text.data(), strnlen(text.data(), text.size()));
 }
 
 // Owner only, once: gives up the group.

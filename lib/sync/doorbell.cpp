@@ -23,6 +23,11 @@ void ring_where(const shm::Segment& segment, Wanted&& wanted) noexcept {
   }
 }
 
+std::atomic<std::uint32_t>& count_of(shm::SegmentHeader& header,
+                                     std::uint32_t sleeping_for) noexcept {
+  return sleeping_for == shm::kAllJoined ? header.joined_sleeper_count : header.sleeper_count;
+}
+
 }  // namespace
 
 void ring_for(const shm::Segment& segment, int publisher) noexcept {
@@ -40,32 +45,39 @@ void ring_all(const shm::Segment& segment) noexcept {
   ring_where(segment, [](std::uint32_t) { return true; });
 }
 
+void clear_doorbell(const shm::Segment& segment, int dead) noexcept {
+  // Relaxed: the dead rank's last store is long visible, and of the survivors who come here the
+  // exchange lets one see the mark.
+  const std::uint32_t sleeping_for =
+      segment.rank_block(dead).doorbell.sleeping_for.exchange(0, std::memory_order_relaxed);
+  if (sleeping_for == 0) return;
+  // Relaxed: a count that is too high for a while costs a needless look at the doorbells.
+  count_of(segment.header(), sleeping_for).fetch_sub(1, std::memory_order_relaxed);
+}
+
 Sleep::Sleep(const shm::Segment& segment, int world_rank, std::uint32_t sleeping_for) noexcept
     : header_(segment.header()),
       doorbell_(segment.rank_block(world_rank).doorbell),
       sleeping_for_(sleeping_for),
       // Relaxed: compared by the futex call only.
       rings_(doorbell_.rings.load(std::memory_order_relaxed)) {
-  // Relaxed, both: the fence below puts them before the look at the words (S3).
+  // Relaxed, both: the fence below puts them before the look at the words (S3). In this order, as
+  // whoever is marked as asleep must have been counted: see clear_doorbell().
+  count_of(header_, sleeping_for).fetch_add(1, std::memory_order_relaxed);
   doorbell_.sleeping_for.store(sleeping_for, std::memory_order_relaxed);
-  count().fetch_add(1, std::memory_order_relaxed);
   full_fence();  // S2
 }
 
 Sleep::~Sleep() {
   // Relaxed, both: being taken for a sleeper a little longer costs a needless ring.
   doorbell_.sleeping_for.store(0, std::memory_order_relaxed);
-  count().fetch_sub(1, std::memory_order_relaxed);
+  count_of(header_, sleeping_for_).fetch_sub(1, std::memory_order_relaxed);
 }
 
 bool Sleep::sleep(std::chrono::nanoseconds at_most) noexcept {
   futex_wait(doorbell_.rings, rings_, at_most);
   // Relaxed: a hint whether it's worth looking closely; the words themselves are acquired.
   return doorbell_.rings.load(std::memory_order_relaxed) != rings_;
-}
-
-std::atomic<std::uint32_t>& Sleep::count() const noexcept {
-  return sleeping_for_ == shm::kAllJoined ? header_.joined_sleeper_count : header_.sleeper_count;
 }
 
 }  // namespace tensorplay::sync

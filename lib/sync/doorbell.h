@@ -23,6 +23,10 @@ void ring_for(const shm::Segment& segment, int publisher) noexcept;
 // Wakes everyone who sleeps, joined ranks too: a rank joined, or a group failed.
 void ring_all(const shm::Segment& segment) noexcept;
 
+// Takes a dead rank out of the sleepers, so that nobody rings for it any more. Any survivor may,
+// and several.
+void clear_doorbell(const shm::Segment& segment, int dead) noexcept;
+
 // One rank's attempt to sleep. Construction is S1 and S2; then look again; then sleep() or not;
 // destruction takes the rank out of the sleepers.
 class Sleep {
@@ -37,8 +41,6 @@ class Sleep {
   bool sleep(std::chrono::nanoseconds at_most) noexcept;
 
  private:
-  std::atomic<std::uint32_t>& count() const noexcept;
-
   shm::SegmentHeader& header_;
   shm::Doorbell& doorbell_;
   std::uint32_t sleeping_for_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tensorplay/distributed/contributors.h>
+#include <tensorplay/error.h>
 
 #include <chrono>
 #include <cstdint>
@@ -19,9 +20,22 @@ struct JoinReport {
     std::chrono::nanoseconds waiting{0};
   };
 
+  // A rank that was gone when the context ended, without having joined: in a job whose ranks
+  // survive that (PeerFailurePolicy::continue_without).
+  struct Death {
+    int rank = -1;
+    int pid = 0;
+    PeerFailure::Cause cause = PeerFailure::Cause::exited;
+    std::string how;  // "was ended by signal 9 (Killed)"
+    std::int64_t iteration =
+        -1;  // the last one that it had announced; -1: gone before this context
+    std::uint64_t last_operation = 0;  // of the group, in which it took part; 0: none
+  };
+
   bool enabled = false;         // false: the context was disabled, nothing else is filled in
   std::vector<Rank> ranks;      // one per rank of the group
-  Contributors last_joiners;    // the ranks that missed no iteration
+  std::vector<Death> deaths;    // by rank; in `ranks` the dead have no shadowed iterations
+  Contributors last_joiners;    // of the ranks that joined, those that missed no iteration
   int authoritative_rank = -1;  // the greatest of them: whose state is the final one
 };
 

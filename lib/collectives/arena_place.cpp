@@ -1,0 +1,28 @@
+#include "lib/collectives/arena_place.h"
+
+#include "lib/sync/arrival.h"
+
+#include <tensorplay/error.h>
+
+#include <cstring>
+#include <string>
+
+namespace tensorplay::collectives {
+
+std::byte* place_in_arena(const Exchange& exchange, int member, std::size_t index,
+                          std::size_t bytes) {
+  const auto& line = sync::arrival_line(exchange.memory->member(member), exchange.number);
+  std::uint64_t offset = 0;
+  std::memcpy(&offset, line.payload.data() + index * sizeof(offset), sizeof(offset));
+  const shm::Segment& segment = exchange.memory->segment();
+  const auto arena = segment.arena(exchange.memory->world_rank(member));
+  const std::size_t begin = segment.offset_of(arena.data());
+  if (offset < begin || bytes > arena.size() || offset - begin > arena.size() - bytes) {
+    throw SegmentError("rank " + std::to_string(member) + " named a buffer outside its arena in " +
+                       distributed::name(exchange.shape.kind) + " (operation " +
+                       std::to_string(exchange.number) + "): the segment is damaged");
+  }
+  return segment.at(offset);
+}
+
+}  // namespace tensorplay::collectives
