@@ -14,11 +14,16 @@ using worlds::World;
 
 const std::vector<std::size_t> kSmallCounts = {0, 1, 2, 3, 4, 7, 8, 9, 15, 16, 17};
 
+// In a job whose ranks survive a peer's death large operations take another path.
 void check(World world, int world_size, const std::vector<Case>& cases) {
-  const auto result =
-      run_world(world, world_size, [&](ProcessGroup& group) { return run_cases(group, cases); });
-  BOOST_TEST_CONTEXT("world size " << world_size) {
-    BOOST_TEST(result.findings() == "");
+  for (const auto policy : {PeerFailurePolicy::raise, PeerFailurePolicy::continue_without}) {
+    worlds::WorldOptions options;
+    options.on_peer_failure = policy;
+    const auto result = run_world(
+        world, world_size, [&](ProcessGroup& group) { return run_cases(group, cases); }, options);
+    BOOST_TEST_CONTEXT("world size " << world_size << ", on_peer_failure = " << name(policy)) {
+      BOOST_TEST(result.findings() == "");
+    }
   }
 }
 

@@ -89,10 +89,14 @@ std::string follow(ProcessGroup& group, const Schedule& schedule) {
 }
 
 void check(World world, int world_size, const Schedule& schedule) {
-  const auto result =
-      run_world(world, world_size, [&](ProcessGroup& group) { return follow(group, schedule); });
-  BOOST_TEST_CONTEXT("seed " << schedule.seed) {
-    BOOST_TEST(result.findings() == "");
+  for (const auto policy : {PeerFailurePolicy::raise, PeerFailurePolicy::continue_without}) {
+    worlds::WorldOptions options;
+    options.on_peer_failure = policy;
+    const auto result = run_world(
+        world, world_size, [&](ProcessGroup& group) { return follow(group, schedule); }, options);
+    BOOST_TEST_CONTEXT("seed " << schedule.seed << ", on_peer_failure = " << name(policy)) {
+      BOOST_TEST(result.findings() == "");
+    }
   }
 }
 

@@ -135,16 +135,22 @@ class Traveller {
 
 // Many contexts, one after the other, in one job.
 void check(World world, int world_size, std::uint64_t seed, int contexts) {
-  const auto result = run_world(world, world_size, [=](ProcessGroup& group) {
+  const auto body = [=](ProcessGroup& group) {
     for (int i = 0; i < contexts; ++i) {
       const Schedule schedule = draw(seed + static_cast<std::uint64_t>(i) * 7919, world_size);
       const std::string wrong = Traveller(group, schedule).travel();
       if (!wrong.empty()) return "context " + std::to_string(i) + ": " + wrong;
     }
     return std::string();
-  });
-  BOOST_TEST_CONTEXT("seed " << seed << ", world size " << world_size) {
-    BOOST_TEST(result.findings() == "");
+  };
+  for (const auto policy : {PeerFailurePolicy::raise, PeerFailurePolicy::continue_without}) {
+    worlds::WorldOptions options;
+    options.on_peer_failure = policy;
+    const auto result = run_world(world, world_size, body, options);
+    BOOST_TEST_CONTEXT("seed " << seed << ", world size " << world_size
+                               << ", on_peer_failure = " << name(policy)) {
+      BOOST_TEST(result.findings() == "");
+    }
   }
 }
 
