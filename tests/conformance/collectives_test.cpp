@@ -8,6 +8,7 @@
 namespace tensorplay::conformance {
 namespace {
 
+using distributed::PeerFailurePolicy;
 using worlds::kForked;
 using worlds::run_world;
 using worlds::World;

@@ -10,6 +10,7 @@
 namespace tensorplay::conformance {
 namespace {
 
+using distributed::PeerFailurePolicy;
 using worlds::kSanitized;
 using worlds::run_world;
 using worlds::seed_of_test;

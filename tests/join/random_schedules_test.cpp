@@ -17,6 +17,7 @@ namespace {
 using conformance::any_case;
 using conformance::Case;
 using conformance::mix;
+using distributed::PeerFailurePolicy;
 using worlds::Findings;
 using worlds::kSanitized;
 using worlds::run_world;
