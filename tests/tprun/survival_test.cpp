@@ -85,7 +85,8 @@ BOOST_AUTO_TEST_CASE(tpruns_own_environment_decides_where_no_option_does) {
              refused.error);
 }
 
-// The time-out is longer than the test may last.
+// The time-outs are longer than the test may last.
+
 BOOST_AUTO_TEST_CASE(a_rank_that_dies_before_it_has_met_the_others_is_not_waited_for) {
   const std::string others = "exec tests/tprun/meeting_rank";
   const Lines options{"--survive", "--timeout", "600"};
@@ -98,6 +99,23 @@ BOOST_AUTO_TEST_CASE(a_rank_that_dies_before_it_has_met_the_others_is_not_waited
       run_script(3, "[ $RANK = 2 ] && { sleep 0.5; exit 7; }; " + others, options);
   BOOST_TEST(left.exit_code == 7);
   BOOST_TEST(has(left.error, "ended with exit code 7 in init_process_group"), left.error);
+}
+
+BOOST_AUTO_TEST_CASE(who_comes_when_the_others_have_given_up_is_told_as_well) {
+  const CommandResult result =
+      run_script(3, "[ $RANK = 1 ] && kill -KILL $$; sleep $RANK; exec tests/tprun/meeting_rank",
+                 {"--survive", "--timeout", "600"});
+  BOOST_TEST(result.exit_code == 3);
+  for (const char* teller : {"[0] rank 1 (", "[2] rank "}) {
+    BOOST_TEST(has(result.error, teller), result.error);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_rank_that_succeeds_without_coming_is_not_waited_for_under_any_policy) {
+  const CommandResult result =
+      run_script(2, "[ $RANK = 1 ] || exec tests/tprun/meeting_rank", {"--timeout", "600"});
+  BOOST_TEST(result.exit_code == 3);
+  BOOST_TEST(has(result.error, "ended with exit code 0 in init_process_group"), result.error);
 }
 
 BOOST_AUTO_TEST_CASE(a_signal_to_tprun_ends_the_survivors) {

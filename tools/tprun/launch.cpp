@@ -26,7 +26,8 @@ using multiprocessing::Pipe;
 // How often to look whether what the programs have left behind is gone: nothing tells.
 constexpr std::chrono::milliseconds kGroupInterval{20};
 
-// How often to look whether those who may wait for a lost rank have made their segment: likewise.
+// How often to look whether those who may wait for a rank that has ended have made their segment:
+// likewise.
 constexpr std::chrono::milliseconds kNoticeInterval{50};
 
 bool are_same_file(int one, int other) {
@@ -152,18 +153,18 @@ void Launch::tell_loss(const RankProcess& rank) {
   error_sink_->append("tprun: rank " + std::to_string(rank.rank()) + " (pid " +
                       std::to_string(rank.pid()) + ") " + rank.end()->text() +
                       (all_ended() ? "\n" : "; the others go on\n"));
-  unheard_of_.push_back(&rank);
 }
 
-// Peers that have met see for themselves who ends.
-void Launch::notify_peers() {
+// Who has not come and has ended is waited for in vain. Again and again: who comes late may have
+// made another segment. Peers that have met see for themselves who ends.
+void Launch::notify_peers() const {
   const distributed::JobIdentity job{settings_.job, distributed::launch_from(settings_.launch)};
-  std::erase_if(unheard_of_, [&job](const RankProcess* rank) {
-    const bool killed = rank->end()->how == multiprocessing::ProcessEnd::How::killed;
-    return distributed::notify_end(job, rank->rank(),
-                                   killed ? PeerFailure::Cause::killed : PeerFailure::Cause::exited,
-                                   rank->end()->text());
-  });
+  for (const RankProcess& rank : ranks_) {
+    if (!rank.end()) continue;
+    const bool killed = rank.end()->how == multiprocessing::ProcessEnd::How::killed;
+    const auto cause = killed ? PeerFailure::Cause::killed : PeerFailure::Cause::exited;
+    if (!distributed::notify_end(job, rank.rank(), cause, rank.end()->text())) return;
+  }
 }
 
 void Launch::obey_signal() {
@@ -194,7 +195,7 @@ void Launch::hurry() {
 void Launch::advance() {
   const Clock::time_point now = Clock::now();
   const bool ended = all_ended();
-  if (!ended) notify_peers();
+  if (!ended && some_ended()) notify_peers();
   if (!kill_at_ && verdict_.decide(ended, now)) {
     if (!others_go_on()) announce(ended ? "" : "; ending the other ranks");
     begin_ending(SIGTERM);
@@ -254,6 +255,11 @@ bool Launch::all_ended() const {
                      [](const RankProcess& rank) { return rank.end().has_value(); });
 }
 
+bool Launch::some_ended() const {
+  return std::any_of(ranks_.begin(), ranks_.end(),
+                     [](const RankProcess& rank) { return rank.end().has_value(); });
+}
+
 int Launch::poll_timeout_ms() const {
   std::optional<Clock::time_point> next = verdict_.due();
   const auto consider = [&next](Clock::time_point time) {
@@ -262,7 +268,7 @@ int Launch::poll_timeout_ms() const {
   const Clock::time_point now = Clock::now();
   if (kill_at_ && !is_killed_) consider(*kill_at_);
   if (all_ended() && !is_nobody_left_) consider(now + kGroupInterval);
-  if (!all_ended() && !unheard_of_.empty()) consider(now + kNoticeInterval);
+  if (!all_ended() && some_ended()) consider(now + kNoticeInterval);
   if (!next) return -1;
   // Rounded up: a poll that ends just before its time would be followed by many more.
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(*next - now).count();

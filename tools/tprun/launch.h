@@ -49,7 +49,7 @@ class Launch {
   void advance();
   bool others_go_on() const;
   void tell_loss(const RankProcess& rank);
-  void notify_peers();
+  void notify_peers() const;
   void announce(const std::string& consequence);
   void begin_ending(int signal);
   void signal_all(int signal) const;
@@ -57,6 +57,7 @@ class Launch {
   void drain();
   bool is_over() const;
   bool all_ended() const;
+  bool some_ended() const;
   int poll_timeout_ms() const;
 
   const Settings& settings_;
@@ -65,7 +66,6 @@ class Launch {
   Output error_;
   Output* error_sink_;  // output_ if both are the same file: one queue keeps the order
   std::deque<RankProcess> ranks_;
-  std::vector<const RankProcess*> unheard_of_;  // lost; their peers may still wait for them to come
   std::vector<LineRelay> relays_;
   std::optional<StdinRelay> input_;
   multiprocessing::FileDescriptor rank_input_;  // to be inherited by the rank that is being started
