@@ -2,20 +2,31 @@
 #include <tensorplay/error.h>
 #include <tensorplay/multiprocessing/spawn.h>
 
+#include <pthread.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <algorithm>
+#include <array>
 #include <boost/test/unit_test.hpp>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
+#include <random>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace tensorplay::multiprocessing {
 namespace {
 
+using distributed::Contributors;
 using distributed::PeerFailurePolicy;
 using distributed::ProcessGroup;
 using std::chrono::milliseconds;
@@ -106,6 +117,115 @@ BOOST_AUTO_TEST_CASE(a_job_whose_ranks_are_all_lost_has_failed_by_the_first) {
   BOOST_TEST(failure->exit_code() == 128 + SIGKILL);
   BOOST_TEST(failure->lost().size() == 3u);
   BOOST_TEST(!has_children());
+}
+
+// The child that is forked second ends before it is a rank of anything.
+BOOST_AUTO_TEST_CASE(a_rank_that_dies_before_it_has_a_group_is_done_without) {
+  static int forks = 0;
+  static bool is_armed = true;
+  ::pthread_atfork([] { ++forks; }, nullptr,
+                   [] {
+                     if (is_armed && forks == 2) ::raise(SIGKILL);
+                   });
+  const SpawnReport report = spawn(
+      3,
+      [](ProcessGroup& group) {
+        const auto ranks = group.barrier().ranks();
+        if (ranks != std::vector<int>{0, 2}) throw std::logic_error("other contributors");
+      },
+      kSurvive);
+  is_armed = false;
+  BOOST_REQUIRE(report.lost.size() == 1u);
+  BOOST_TEST(report.lost[0].rank == 1);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(spawn_survivors_at_random_moments)
+
+constexpr int kRanks = 4;
+constexpr int kOperations = 300;
+
+// What all_reduce should give, from what it says of who contributed.
+std::int64_t sum_over(const Contributors& who, int operation) {
+  std::int64_t sum = 0;
+  who.for_each([&](int rank) { sum += (rank + 1) * (operation + 1); });
+  return sum;
+}
+
+// Operations of all sizes and kinds of runs, each checked; a number for the story of contributors.
+std::uint64_t reduce_again_and_again(ProcessGroup& group) {
+  std::uint64_t story = 0;
+  for (int operation = 0; operation < kOperations; ++operation) {
+    constexpr std::array<std::size_t, 4> kCounts{1, 100, 5'000, 40'000};
+    std::vector<std::int64_t> values(kCounts[static_cast<std::size_t>(operation) % 4],
+                                     (group.rank() + 1) * (operation + 1));
+    const Contributors who = group.all_reduce(std::span(values));
+    const std::int64_t sum = sum_over(who, operation);
+    if (!std::ranges::all_of(values, [&](std::int64_t value) { return value == sum; })) {
+      throw std::logic_error("operation " + std::to_string(operation) + ": wrong sum over " +
+                             to_string(who));
+    }
+    for (const int rank : who.ranks()) story = 31 * story + static_cast<std::uint64_t>(rank) + 1;
+  }
+  return story;
+}
+
+void expect_equal_stories(ProcessGroup& group, std::uint64_t own) {
+  std::array<std::uint64_t, kRanks> stories{};
+  const Contributors who = group.all_gather(std::span(&own, 1), std::span<std::uint64_t>(stories));
+  who.for_each([&](int rank) {
+    if (stories[static_cast<std::size_t>(rank)] != own) {
+      throw std::logic_error("rank " + std::to_string(rank) + " tells of other contributors");
+    }
+  });
+}
+
+// SIGALRM, which ends a process that doesn't care for it.
+void die_in(std::chrono::microseconds delay) {
+  const itimerval once{{},
+                       {delay.count() / 1'000'000, std::max<long>(1, delay.count() % 1'000'000)}};
+  ::setitimer(ITIMER_REAL, &once, nullptr);
+}
+
+std::chrono::microseconds duration_of(const std::function<void()>& body) {
+  const auto start = std::chrono::steady_clock::now();
+  body();
+  return std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() -
+                                                               start);
+}
+
+SpawnReport spawn_with_deaths(const std::map<int, std::chrono::microseconds>& deaths) {
+  SpawnOptions options = kSurvive;
+  options.arena_bytes = std::size_t{8} << 20;
+  options.timeout = std::chrono::seconds(50);
+  return spawn(
+      kRanks,
+      [&](ProcessGroup& group) {
+        const auto death = deaths.find(group.rank());
+        if (death != deaths.end()) die_in(death->second);
+        expect_equal_stories(group, reduce_again_and_again(group));
+        if (death != deaths.end()) ::pause();
+      },
+      options);
+}
+
+BOOST_AUTO_TEST_CASE(survivors_have_right_results_and_agree_on_who_contributed) {
+  const auto usual = duration_of([] { spawn_with_deaths({}); });
+  for (unsigned seed = 1; seed <= 24; ++seed) {
+    std::mt19937 random(seed);
+    std::uniform_int_distribution<long> moment(0, usual.count());
+    std::map<int, std::chrono::microseconds> deaths;
+    const std::size_t count = 1 + seed % 3;
+    while (deaths.size() < count) {
+      deaths.emplace(static_cast<int>(random() % kRanks),
+                     std::chrono::microseconds(moment(random)));
+    }
+    BOOST_TEST_CONTEXT("seed " << seed) {
+      BOOST_TEST(spawn_with_deaths(deaths).lost.size() == count);
+      BOOST_TEST(!has_children());
+    }
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()
