@@ -20,6 +20,25 @@ BOOST_AUTO_TEST_CASE(the_verdict_is_one_line) {
   BOOST_TEST(verdict(report) == "test accuracy 0.500, 1 checksum");
 }
 
+BOOST_AUTO_TEST_CASE(lost_ranks_are_told_one_by_one_and_the_others_compared_with_each_other) {
+  RunReport report = sample_report();
+  report.ranks.push_back(report.ranks.front());
+  report.ranks[0].is_lost = true;
+  report.ranks[0].checksum = 0;
+  report.losses = {{0, 2, "in its batch 7: pid 12 was ended by signal 9 (Killed)"}};
+  report.trained_rows = 90;
+  const std::string text = summary(report);
+  for (const char* part :
+       {"            -  lost\n",
+        "\nrank 0 was lost in epoch 2, in its batch 7: pid 12 was ended by signal 9 (Killed)\n",
+        "\ntrained on 90 of 96 rows\n"}) {
+    BOOST_TEST(text.find(part) != std::string::npos, part << " isn't in:\n" << text);
+  }
+  BOOST_TEST(verdict(report) == "test accuracy 0.500, 2 equal checksums");
+  report.ranks[2].checksum ^= 1;
+  BOOST_TEST(verdict(report) == "test accuracy 0.500, CHECKSUMS DIFFER from rank 1's on rank(s) 2");
+}
+
 BOOST_AUTO_TEST_CASE(the_summary_has_a_line_per_epoch_and_rank_and_ends_with_the_verdict) {
   const std::string text = summary(sample_report());
   for (const char* part :

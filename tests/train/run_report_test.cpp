@@ -39,6 +39,22 @@ BOOST_AUTO_TEST_CASE(models_that_differ_are_seen) {
   BOOST_TEST(!report.checksums_equal());
 }
 
+BOOST_AUTO_TEST_CASE(a_rank_that_was_lost_has_no_checksum_to_compare) {
+  RunReport report = sample_report();
+  report.ranks[0] = {.joined_at = 7, .checksum = 0, .is_lost = true};
+  report.losses = {{0, 2, "in its batch 7"}};
+  BOOST_TEST(report.checksums_equal());
+  BOOST_TEST(report.survivors() == (std::vector<int>{1}));
+  BOOST_TEST(report.epoch_iterations() == 1);
+  const auto json = nlohmann::json::parse(to_json(report));
+  BOOST_TEST(json["ranks"][0]["checksum"].is_null());
+  BOOST_TEST(json["verdict"]["survivors"] == nlohmann::json({1}));
+  BOOST_TEST(json["losses"][0]["rank"] == 0);
+  BOOST_TEST(json["losses"][0]["epoch"] == 2);
+  BOOST_TEST(json["losses"][0]["where"] == "in its batch 7");
+  BOOST_TEST(json["data"]["trained_rows"] == 96);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

@@ -25,6 +25,7 @@ inline RunReport sample_report() {
                      .joined_at = 1,
                      .waiting = std::chrono::milliseconds(1500),
                      .checksum = 0xfedcba9876543210};
+  report.trained_rows = 96;
   report.last_joiners = {0};
   return report;
 }

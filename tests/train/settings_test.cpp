@@ -32,6 +32,9 @@ BOOST_AUTO_TEST_CASE(the_data_is_all_that_must_be_given) {
   BOOST_TEST(settings.momentum == 0.9);
   BOOST_TEST(name(settings.divisor) == "initial");
   BOOST_TEST(!settings.throw_on_early_termination);
+  BOOST_TEST(!settings.survive);
+  BOOST_TEST(settings.kill_count == 0);
+  BOOST_TEST(!settings.kill_seed.has_value());
   BOOST_TEST(thrown_message([] { parse_settings({}); }) == "--data is required (see train --help)");
 }
 
@@ -41,19 +44,37 @@ BOOST_AUTO_TEST_CASE(of_an_option_given_twice_the_later_counts) {
 }
 
 BOOST_AUTO_TEST_CASE(every_option_arrives) {
-  const Settings settings = parsed({"--shards", "40,30.5,0",
-                                    "--seed=9", "--epochs",
-                                    "3",        "--batch",
-                                    "8",        "--hidden",
-                                    "32",       "--optimizer",
-                                    "adamw",    "--learning-rate",
-                                    "0.5",      "--weight-decay",
-                                    "0.25",     "--bucket-kib",
-                                    "4",        "--divide-by",
-                                    "active",   "--throw-on-early-termination",
-                                    "--out",    "a",
-                                    "--plot",   "b",
-                                    "--model",  "c"});
+  const Settings settings = parsed({"--shards",
+                                    "40,30.5,0",
+                                    "--seed=9",
+                                    "--epochs",
+                                    "3",
+                                    "--batch",
+                                    "8",
+                                    "--hidden",
+                                    "32",
+                                    "--optimizer",
+                                    "adamw",
+                                    "--learning-rate",
+                                    "0.5",
+                                    "--weight-decay",
+                                    "0.25",
+                                    "--bucket-kib",
+                                    "4",
+                                    "--divide-by",
+                                    "active",
+                                    "--throw-on-early-termination",
+                                    "--survive",
+                                    "--kill",
+                                    "2",
+                                    "--kill-seed",
+                                    "18446744073709551615",
+                                    "--out",
+                                    "a",
+                                    "--plot",
+                                    "b",
+                                    "--model",
+                                    "c"});
   BOOST_TEST(settings.shares == (std::vector<double>{40, 30.5, 0}));
   BOOST_TEST(settings.seed == 9u);
   BOOST_TEST(settings.epochs == 3);
@@ -65,6 +86,9 @@ BOOST_AUTO_TEST_CASE(every_option_arrives) {
   BOOST_TEST(settings.bucket_kib == 4u);
   BOOST_TEST(name(settings.divisor) == "active");
   BOOST_TEST(settings.throw_on_early_termination);
+  BOOST_TEST(settings.survive);
+  BOOST_TEST(settings.kill_count == 2);
+  BOOST_TEST(settings.kill_seed.value() == UINT64_MAX);
   BOOST_TEST(settings.report_path + settings.plot_path + settings.model_path == "abc");
 }
 
@@ -95,6 +119,9 @@ BOOST_AUTO_TEST_CASE(numbers_out_of_range_are_told_with_the_range) {
                                      {"--hidden", "1e9"},
                                      {"--seed", "-1"},
                                      {"--seed", "x"},
+                                     {"--kill", "-1"},
+                                     {"--kill", "256"},
+                                     {"--kill-seed", "-1"},
                                      {"--bucket-kib", "0"},
                                      {"--learning-rate", "nan"},
                                      {"--learning-rate", "-1"},
@@ -135,6 +162,17 @@ BOOST_AUTO_TEST_CASE(shards_must_be_as_many_as_ranks) {
              "--shards has 3 shares for 4 ranks; give one per rank, or start 3 ranks");
 }
 
+BOOST_AUTO_TEST_CASE(one_rank_must_survive) {
+  BOOST_TEST(thrown_message([] {
+               require_fit(parsed({"--kill", "1"}), 4);
+             }) ==
+             "--kill 1: the others would end, too; start by tprun --survive, or add --survive");
+  BOOST_TEST(thrown_message([] {
+               require_fit(parsed({"--survive", "--kill", "1"}), 1);
+             }) == "--kill 1 of 1 rank: one has to survive; start more ranks");
+  require_fit(parsed({"--survive", "--kill", "3"}), 4);
+}
+
 BOOST_AUTO_TEST_CASE(files_that_cannot_be_written_are_told_before_the_training) {
   for (const char* option : {"--out", "--plot", "--model"}) {
     const Settings settings = parsed({option, "/no/such/folder/file"});
@@ -149,7 +187,8 @@ BOOST_AUTO_TEST_CASE(help_names_every_option) {
   BOOST_TEST(asks_for_help({"-h"}));
   BOOST_TEST(!asks_for_help({"--epochs", "1"}));
   const std::string help = help_text();
-  for (const char* option : {"--data", "--shards", "--epochs", "--out", "--plot", "--model"}) {
+  for (const char* option : {"--data", "--shards", "--epochs", "--out", "--plot", "--model",
+                             "--survive", "--kill", "--kill-seed"}) {
     BOOST_TEST(help.find(option) != std::string::npos, option);
   }
 }

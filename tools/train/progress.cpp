@@ -15,7 +15,7 @@ Progress::Progress(std::ostream& stream, bool is_terminal, int epoch_count)
     : stream_(stream), is_terminal_(is_terminal), epoch_count_(epoch_count) {}
 
 Progress::~Progress() {
-  if (is_terminal_) stream_ << kEraseLine << std::flush;
+  if (is_drawn_) stream_ << kEraseLine << std::flush;
 }
 
 void Progress::batch_done(int epoch, std::size_t done, std::size_t count) {
@@ -36,6 +36,7 @@ void Progress::epoch_done(const EpochResult& result) {
 }
 
 void Progress::draw(int epochs_done, double share_of_epoch) {
+  is_drawn_ = true;
   const double share = (epochs_done + share_of_epoch) / epoch_count_;
   const int cells = static_cast<int>(share * kBarCells);
   stream_ << fmt::format("{}[{:#<{}}{:.<{}}] {:3.0f} %  epoch {}/{}  {}", kEraseLine, "", cells, "",

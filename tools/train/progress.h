@@ -27,6 +27,7 @@ class Progress : public TrainingObserver {
 
   std::ostream& stream_;
   bool is_terminal_;
+  bool is_drawn_ = false;
   int epoch_count_;
   std::string result_;  // of the last epoch, in words
   std::chrono::steady_clock::time_point drawn_{};

@@ -13,7 +13,13 @@ namespace tensorplay::train {
 
 // What random numbers are drawn for. Each purpose has a stream of its own, so that drawing more for
 // one leaves the others as they were.
-enum class Purpose : std::uint32_t { split = 1, weights = 2, epoch_order = 3 };
+enum class Purpose : std::uint32_t {
+  split = 1,
+  weights = 2,
+  epoch_order = 3,
+  killed_ranks = 4,
+  moments = 5,
+};
 
 // One stream of random numbers, named by seed, purpose and index.
 class SeededRandom {

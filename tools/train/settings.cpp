@@ -2,6 +2,7 @@
 
 #include "tools/train/output_file.h"
 
+#include <tensorplay/distributed/contributors.h>
 #include <tensorplay/error.h>
 
 #include <fmt/core.h>
@@ -140,6 +141,15 @@ void add_group_options(CLI::App& app, Settings& settings, Raw& raw) {
       ->check(CLI::IsMember(keys(kDivisors)));
   app.add_flag("--throw-on-early-termination", settings.throw_on_early_termination,
                "end with an error on all ranks as soon as one runs out of batches");
+  app.add_flag("--survive", settings.survive,
+               "go on without ranks that die (tprun --survive says so, too)");
+  app.add_option("--kill", settings.kill_count,
+                 "kill so many ranks at random moments; needs --survive")
+      ->capture_default_str()
+      ->check(whole(0, distributed::kRankCountMax - 1));
+  app.add_option("--kill-seed", settings.kill_seed,
+                 "of the ranks to kill and their moments (default: random)")
+      ->check(whole(0, UINT64_MAX));
   app.add_option("--out", settings.report_path, "write a report of the run (JSON)");
   app.add_option("--plot", settings.plot_path,
                  "write loss and accuracy by epoch as a picture (SVG)");
@@ -167,6 +177,20 @@ void fill_in(Settings& settings, const CLI::App& app) {
   if (!is_sgd && app.count("--momentum") != 0) {
     throw InvalidArgument(fmt::format("--momentum is for sgd; leave it out with --optimizer {}",
                                       name(settings.optimizer)));
+  }
+}
+
+void require_survivors(const Settings& settings, int rank_count) {
+  if (settings.kill_count == 0) return;
+  if (!settings.survive) {
+    throw InvalidArgument(fmt::format(
+        "--kill {}: the others would end, too; start by tprun --survive, or add --survive",
+        settings.kill_count));
+  }
+  if (settings.kill_count >= rank_count) {
+    throw InvalidArgument(
+        fmt::format("--kill {} of {} rank{}: one has to survive; start more ranks",
+                    settings.kill_count, rank_count, rank_count == 1 ? "" : "s"));
   }
 }
 
@@ -229,6 +253,7 @@ void require_fit(const Settings& settings, int rank_count) {
         "--shards has {} share{} for {} rank{}; give one per rank, or start {} ranks", share_count,
         share_count == 1 ? "" : "s", rank_count, rank_count == 1 ? "" : "s", share_count));
   }
+  require_survivors(settings, rank_count);
   require_different(settings.report_path, "--out", settings.data_path, "--data");
   require_different(settings.plot_path, "--plot", settings.data_path, "--data");
   require_different(settings.model_path, "--model", settings.data_path, "--data");

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,9 @@ struct Settings {
   std::size_t bucket_kib = 16;
   Divisor divisor = Divisor::initial;
   bool throw_on_early_termination = false;
+  bool survive = false;  // ranks that die are done without
+  int kill_count = 0;    // ranks to be killed at random moments
+  std::optional<std::uint64_t> kill_seed;
 
   // What to leave behind; empty: nothing.
   std::string report_path;

@@ -21,22 +21,37 @@ std::string rank_table(const RunReport& report) {
   for (std::size_t rank = 0; rank < report.ranks.size(); ++rank) {
     const RankAccount& account = report.ranks[rank];
     const std::string joined =
-        fmt::format("{} of {}", account.joined_at, report.epoch_iterations());
+        account.is_lost ? "-"
+                        : fmt::format("{} of {}", account.joined_at, report.epoch_iterations());
     table += fmt::format("{:4}  {:6}  {:7}    {:10}  {:8}  {:6.3f} s  {:>13}  {}\n", rank,
                          account.row_count, account.batch_count, account.iterations,
                          account.shadowed, std::chrono::duration<double>(account.waiting).count(),
-                         joined, checksum_text(account.checksum));
+                         joined, account.is_lost ? "lost" : checksum_text(account.checksum));
   }
   return table;
 }
 
-std::string other_models(const RunReport& report) {
-  std::string ranks;
-  for (std::size_t rank = 0; rank < report.ranks.size(); ++rank) {
-    if (report.ranks[rank].checksum == report.ranks[0].checksum) continue;
-    ranks += fmt::format("{}{}", ranks.empty() ? "" : ", ", rank);
+std::string loss_list(const RunReport& report) {
+  if (report.losses.empty()) return {};
+  std::string list;
+  for (const Loss& loss : report.losses) {
+    list += fmt::format("\nrank {} was lost in epoch {}, {}", loss.rank, loss.epoch, loss.where);
   }
-  return ranks;
+  return list + fmt::format("\ntrained on {} of {} rows\n", report.trained_rows,
+                            report.training_rows * report.epochs.size());
+}
+
+std::string other_models(const RunReport& report) {
+  const std::vector<int> survivors = report.survivors();
+  const auto checksum = [&](int rank) {
+    return report.ranks[static_cast<std::size_t>(rank)].checksum;
+  };
+  std::string others;
+  for (int rank : survivors) {
+    if (checksum(rank) == checksum(survivors.front())) continue;
+    others += fmt::format("{}{}", others.empty() ? "" : ", ", rank);
+  }
+  return fmt::format("CHECKSUMS DIFFER from rank {}'s on rank(s) {}", survivors.front(), others);
 }
 
 }  // namespace
@@ -45,17 +60,18 @@ std::string verdict(const RunReport& report) {
   const std::string accuracy =
       fmt::format("test accuracy {:.3f}, ", report.epochs.back().test_accuracy);
   if (!report.checksums_equal()) {
-    return accuracy + "CHECKSUMS DIFFER from rank 0's on rank(s) " + other_models(report);
+    return accuracy + other_models(report);
   }
-  if (report.ranks.size() == 1) return accuracy + "1 checksum";
-  return accuracy + fmt::format("{} equal checksums", report.ranks.size());
+  const std::size_t count = report.survivors().size();
+  if (count == 1) return accuracy + "1 checksum";
+  return accuracy + fmt::format("{} equal checksums", count);
 }
 
 std::string summary(const RunReport& report) {
   return fmt::format(
-      "\n{}\nrows and batches are those of one epoch, joined at the iteration of the last one; "
-      "the rest is the whole run's\n{}\n{}\n",
-      epoch_table(report), rank_table(report), verdict(report));
+      "\n{}\nrows and batches are those of the last epoch, joined at its iteration; the rest is "
+      "the whole run's\n{}{}\n{}\n",
+      epoch_table(report), rank_table(report), loss_list(report), verdict(report));
 }
 
 }  // namespace tensorplay::train

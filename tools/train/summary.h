@@ -7,11 +7,11 @@
 
 namespace tensorplay::train {
 
-// Tables of the epochs and of the ranks, then the verdict; ends in a line feed.
+// Tables of the epochs and of the ranks, who was lost, then the verdict; ends in a line feed.
 std::string summary(const RunReport& report);
 
-// One line: "test accuracy 0.972, 4 equal checksums", or which ranks hold another model than rank
-// 0.
+// One line: "test accuracy 0.972, 4 equal checksums", or which ranks hold another model than the
+// lowest that lives.
 std::string verdict(const RunReport& report);
 
 }  // namespace tensorplay::train

@@ -6,6 +6,7 @@
 #include <tensorplay/optim/sgd.h>
 
 #include <fmt/core.h>
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <utility>
@@ -13,12 +14,24 @@
 namespace tensorplay::train {
 namespace {
 
+using distributed::Contributors;
 using distributed::algorithms::JoinOptions;
 using distributed::algorithms::JoinReport;
 
-Sharding sharding_of(const Dataset& dataset, const Settings& settings, int rank_count) {
-  std::vector<double> shares = settings.shares;
-  if (shares.empty()) shares.assign(static_cast<std::size_t>(rank_count), 1.0);
+// What falls to the dead is shared by the living in the proportions of their own shares; evenly if
+// none of them has one.
+Sharding sharding_of(const Dataset& dataset, const Settings& settings, int rank_count,
+                     const Contributors& living) {
+  std::vector<double> shares(static_cast<std::size_t>(rank_count), 0.0);
+  const auto share_out = [&](const auto& share_of) {
+    living.for_each([&](int rank) {
+      const auto place = static_cast<std::size_t>(rank);
+      shares[place] = share_of(place);
+    });
+  };
+  if (!settings.shares.empty()) share_out([&](std::size_t rank) { return settings.shares[rank]; });
+  const bool has_none = std::ranges::all_of(shares, [](double share) { return share == 0; });
+  if (has_none) share_out([](std::size_t) { return 1.0; });
   return {dataset.training.count(), shares, settings.batch_rows};
 }
 
@@ -59,16 +72,32 @@ JoinOptions join_options(const Settings& settings) {
           .kwargs = {{"divide_by_initial_world_size", settings.divisor == Divisor::initial}}};
 }
 
-void add(RunReport& report, const JoinReport& context) {
-  for (std::size_t rank = 0; rank < report.ranks.size(); ++rank) {
-    const JoinReport::Rank& in_context = context.ranks[rank];
-    RankAccount& account = report.ranks[rank];
-    account.iterations += in_context.iterations;
-    account.shadowed += in_context.shadowed;
-    account.waiting += in_context.waiting;
-    account.joined_at = in_context.iterations;
+Contributors all_ranks(int count) {
+  Contributors ranks;
+  for (int rank = 0; rank < count; ++rank) ranks.insert(rank);
+  return ranks;
+}
+
+void note_loss(Loss loss, RunReport& report) {
+  const bool is_known = std::ranges::any_of(
+      report.losses, [&](const Loss& other) { return other.rank == loss.rank; });
+  if (!is_known) report.losses.push_back(std::move(loss));
+}
+
+void note_deaths(int epoch, const JoinReport& context, RunReport& report) {
+  for (const JoinReport::Death& death : context.deaths) {
+    const std::string where = death.iteration < 1 ? "before its first batch"
+                                                  : fmt::format("in its batch {}", death.iteration);
+    note_loss({death.rank, epoch, fmt::format("{}: pid {} {}", where, death.pid, death.how)},
+              report);
   }
-  report.last_joiners = context.last_joiners.ranks();
+}
+
+// Those who died outside of the contexts, or when they had joined.
+void note_missing(int epoch, const Contributors& living, const char* where, RunReport& report) {
+  for (int rank = 0; rank < static_cast<int>(report.ranks.size()); ++rank) {
+    if (!living.contains(rank)) note_loss({rank, epoch, where}, report);
+  }
 }
 
 }  // namespace
@@ -79,29 +108,53 @@ Trainer::Trainer(const distributed::ProcessGroup& group, const Dataset& dataset,
       dataset_(dataset),
       settings_(settings),
       observer_(observer),
-      sharding_(sharding_of(dataset, settings, group.size())),
-      training_part_(dataset.training.part(group.rank(), group.size())),
-      test_part_(dataset.test.part(group.rank(), group.size())),
+      living_(all_ranks(group.size())),
+      sharding_(sharding_of(dataset, settings, group.size(), living_)),
       network_(shape_of(dataset, settings), settings.seed),
       model_(parameters_of(network_), group, {.bucket_bytes = settings.bucket_kib * 1024}),
-      optimizer_(optimizer_for(network_, settings)) {}
+      optimizer_(optimizer_for(network_, settings)) {
+  divide_measuring();
+}
 
 RunReport Trainer::run() {
   RunReport report = empty_report();
   for (int epoch = 1; epoch <= settings_.epochs; ++epoch) {
+    observer_.epoch_begins(epoch);
     train_epoch(epoch, report);
     report.epochs.push_back(measure(epoch));
-    observer_.epoch_done(report.epochs.back());
+    note_missing(epoch, living_, "after its last batch", report);
+    if (leads()) observer_.epoch_done(report.epochs.back());
   }
   gather_checksums(report);
+  note_missing(settings_.epochs, living_, "after the epoch", report);
   return report;
 }
 
 void Trainer::train_epoch(int epoch, RunReport& report) {
   const auto order = epoch_order(dataset_.training.count(), settings_.seed, epoch);
   const auto batches = sharding_.batches(group_.rank(), order);
-  add(report, with_join({model_}, join_options(settings_), [&] { train_batches(epoch, batches); }));
-  share_optimizer_state();
+  const JoinReport context =
+      with_join({model_}, join_options(settings_), [&] { train_batches(epoch, batches); });
+  add(context, report);
+  note_deaths(epoch, context, report);
+  share_optimizer_state(report.last_joiners);
+}
+
+void Trainer::add(const JoinReport& context, RunReport& report) const {
+  for (std::size_t rank = 0; rank < report.ranks.size(); ++rank) {
+    const JoinReport::Rank& in_context = context.ranks[rank];
+    RankAccount& account = report.ranks[rank];
+    if (!living_.contains(static_cast<int>(rank))) continue;
+    account.row_count = sharding_.row_count(static_cast<int>(rank));
+    account.batch_count = sharding_.batch_count(static_cast<int>(rank));
+    account.iterations += in_context.iterations;
+    account.shadowed += in_context.shadowed;
+    account.waiting += in_context.waiting;
+    account.joined_at = in_context.iterations;
+    report.trained_rows += std::min(
+        account.row_count, static_cast<std::size_t>(in_context.iterations) * settings_.batch_rows);
+  }
+  report.last_joiners = context.last_joiners.ranks();
 }
 
 void Trainer::train_batches(int epoch, std::span<const Sharding::Batch> batches) {
@@ -112,40 +165,89 @@ void Trainer::train_batches(int epoch, std::span<const Sharding::Batch> batches)
                                [this](std::size_t tensor) { model_.gradient_ready(tensor); });
     model_.synchronize();
     optimizer_->step();
-    observer_.batch_done(epoch, i + 1, batches.size());
+    if (leads()) observer_.batch_done(epoch, i + 1, batches.size());
   }
 }
 
 // The model is the last joiner's already; its history of gradients has to be, too.
-void Trainer::share_optimizer_state() {
-  for (std::span<float> part : optimizer_->state()) {
-    group_.broadcast(part, model_.authoritative_rank());
+void Trainer::share_optimizer_state(std::span<const int> last_joiners) {
+  int owner = model_.authoritative_rank();
+  while (!broadcast_optimizer_state(owner)) owner = next_owner(last_joiners);
+}
+
+// False if the owner has died before all had its state.
+bool Trainer::broadcast_optimizer_state(int owner) {
+  try {
+    for (std::span<float> part : optimizer_->state()) group_.broadcast(part, owner);
+    return true;
+  } catch (const PeerFailure& failure) {
+    if (failure.rank() != owner) throw;
+    return false;
   }
 }
 
-EpochResult Trainer::measure(int epoch) {
+// All last joiners hold the same state: they have made all steps. If none of them lives, some other
+// rank's has to do: a little older, but one for all. Throws if the group has failed for good.
+int Trainer::next_owner(std::span<const int> last_joiners) {
+  const Contributors living = group_.barrier();
+  for (int rank : last_joiners) {
+    if (living.contains(rank)) return rank;
+  }
+  return living.highest();
+}
+
+void Trainer::go_on_with(const Contributors& living) {
+  living_ = living;
+  sharding_ = sharding_of(dataset_, settings_, group_.size(), living_);
+  divide_measuring();
+}
+
+void Trainer::divide_measuring() {
+  const std::vector<int> ranks = living_.ranks();
+  const auto place = std::ranges::find(ranks, group_.rank()) - ranks.begin();
+  const auto count = static_cast<int>(ranks.size());
+  training_part_ = dataset_.training.part(static_cast<int>(place), count);
+  test_part_ = dataset_.test.part(static_cast<int>(place), count);
+}
+
+// Loss and right answers among the training rows, then among the test rows, of this rank's parts.
+std::array<double, 4> Trainer::own_scores() const {
   const Score training = network_.score(training_part_);
   const Score test = network_.score(test_part_);
-  std::array<double, 2> losses{training.loss, test.loss};
-  std::array<std::int64_t, 2> correct{training.correct, test.correct};
-  group_.all_reduce(std::span<double>(losses));
-  group_.all_reduce(std::span<std::int64_t>(correct));
-  if (!std::isfinite(losses[0]) || !std::isfinite(losses[1])) {
+  return {training.loss, static_cast<double>(training.correct), test.loss,
+          static_cast<double>(test.correct)};
+}
+
+// Measures once more, in larger parts, if a rank has died and its part is missing.
+EpochResult Trainer::measure(int epoch) {
+  std::array<double, 4> scores;
+  for (;;) {
+    scores = own_scores();
+    const Contributors measured = group_.all_reduce(std::span<double>(scores));
+    if (measured == living_) break;
+    go_on_with(measured);
+  }
+  if (!std::isfinite(scores[0]) || !std::isfinite(scores[2])) {
     throw InvalidArgument(fmt::format(
         "the loss is no finite number any more after epoch {}; lower --learning-rate", epoch));
   }
   const auto training_rows = static_cast<double>(dataset_.training.count());
   const auto test_rows = static_cast<double>(dataset_.test.count());
-  return {epoch, losses[0] / training_rows, losses[1] / test_rows,
-          static_cast<double>(correct[0]) / training_rows,
-          static_cast<double>(correct[1]) / test_rows};
+  return {.epoch = epoch,
+          .training_loss = scores[0] / training_rows,
+          .test_loss = scores[2] / test_rows,
+          .training_accuracy = scores[1] / training_rows,
+          .test_accuracy = scores[3] / test_rows};
 }
 
 void Trainer::gather_checksums(RunReport& report) {
   const std::uint64_t mine = model_.checksum();
   std::vector<std::uint64_t> all(report.ranks.size());
-  group_.all_gather(std::span<const std::uint64_t>(&mine, 1), std::span(all));
-  for (std::size_t rank = 0; rank < all.size(); ++rank) report.ranks[rank].checksum = all[rank];
+  living_ = group_.all_gather(std::span<const std::uint64_t>(&mine, 1), std::span(all));
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    report.ranks[rank].checksum = all[rank];
+    report.ranks[rank].is_lost = !living_.contains(static_cast<int>(rank));
+  }
 }
 
 RunReport Trainer::empty_report() const {
@@ -156,13 +258,9 @@ RunReport Trainer::empty_report() const {
                    .class_count = static_cast<std::size_t>(dataset_.class_count),
                    .epochs = {},
                    .ranks = {},
+                   .losses = {},
                    .last_joiners = {}};
-  for (int rank = 0; rank < group_.size(); ++rank) {
-    RankAccount account;
-    account.row_count = sharding_.row_count(rank);
-    account.batch_count = sharding_.batch_count(rank);
-    report.ranks.push_back(account);
-  }
+  report.ranks.resize(static_cast<std::size_t>(group_.size()));
   return report;
 }
 
