@@ -48,18 +48,25 @@ bool write_in_place(const std::filesystem::path& path, std::string_view text) {
   return written;
 }
 
-// A file beside `target`, open for writing and removed again unless it was moved to its target.
+// A file in the folder of `target`, open for writing and gone again unless it was moved to its
+// target. Without a name until then, where the file system can do that: nobody has to remove it,
+// also if this process is killed.
 class TemporaryFile {
  public:
   explicit TemporaryFile(const std::filesystem::path& target)
       : path_(fmt::format("{}.{}.tmp", target.string(), ::getpid())),
-        descriptor_(::open(path_.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666)) {}
+        descriptor_(
+            ::open((target.parent_path() / ".").c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666)),
+        has_name_(!is_open()) {
+    if (!has_name_) return;
+    descriptor_ = ::open(path_.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
+  }
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
   ~TemporaryFile() {
     if (!is_open()) return;
     ::close(descriptor_);
-    if (!moved_) ::unlink(path_.c_str());
+    if (has_name_ && !moved_) ::unlink(path_.c_str());
   }
 
   bool is_open() const noexcept { return descriptor_ >= 0; }
@@ -67,13 +74,22 @@ class TemporaryFile {
   // These two give false and set errno where they fail.
   bool write(std::string_view text) { return write_all(descriptor_, text); }
   bool move_to(const std::filesystem::path& target) {
-    moved_ = ::fsync(descriptor_) == 0 && ::rename(path_.c_str(), target.c_str()) == 0;
+    moved_ =
+        ::fsync(descriptor_) == 0 && take_name() && ::rename(path_.c_str(), target.c_str()) == 0;
     return moved_;
   }
 
  private:
+  bool take_name() {
+    if (has_name_) return true;
+    const std::string self = fmt::format("/proc/self/fd/{}", descriptor_);
+    has_name_ = ::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, path_.c_str(), AT_SYMLINK_FOLLOW) == 0;
+    return has_name_;
+  }
+
   std::string path_;
   int descriptor_;
+  bool has_name_;
   bool moved_ = false;
 };
 
