@@ -2,6 +2,7 @@
 
 #include "lib/distributed/job_name.h"
 #include "lib/shm/segment.h"
+#include "tests/distributed/test_job.h"
 #include "tests/shm/child_process.h"
 
 #include <tensorplay/distributed/process_group.h>
@@ -34,54 +35,6 @@ namespace {
 
 using testing::ChildProcess;
 using namespace std::chrono_literals;
-
-constexpr std::size_t kArenaBytes = std::size_t{1} << 20;
-
-// A name that no other job has, and the options of its ranks. At the end nothing lies there.
-class TestJob {
- public:
-  TestJob() {
-    // Process numbers would not do: sandboxes that share /dev/shm have the same ones.
-    std::random_device random;
-    name_ = "test-" + std::to_string(random()) + "-" + std::to_string(random());
-  }
-  ~TestJob() {
-    BOOST_TEST(!is_there(), path() << " is left");
-    remove();
-  }
-  TestJob(const TestJob&) = delete;
-  TestJob& operator=(const TestJob&) = delete;
-
-  std::string file() const { return shm::Segment::name_of(name_); }
-  std::string path() const { return "/dev/shm/" + file(); }
-  void remove() const { shm_unlink(file().c_str()); }
-  bool is_there() const { return access(path().c_str(), F_OK) == 0; }
-
-  ProcessGroupOptions rank(int rank, int world_size,
-                           std::chrono::milliseconds timeout = 40s) const {
-    return {.rank = rank,
-            .world_size = world_size,
-            .job_name = name_,
-            .timeout = timeout,
-            .arena_bytes = kArenaBytes};
-  }
-
-  // Until so many ranks have taken their places.
-  void await_ranks(std::uint32_t count) const {
-    for (int i = 0; i < 30'000; ++i) {
-      const auto segment = shm::Segment::open_named(file());
-      // Acquire: pairs with the release in Job's constructor.
-      if (segment && segment->header().attached_count.load(std::memory_order_acquire) >= count) {
-        return;
-      }
-      std::this_thread::sleep_for(1ms);
-    }
-    BOOST_ERROR("the first ranks didn't come");
-  }
-
- private:
-  std::string name_;
-};
 
 bool says(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;

@@ -1,15 +1,13 @@
 #include "lib/shm/segment.h"
 #include "tests/shm/child_process.h"
 #include "tests/shm/job_place.h"
+#include "tests/shm/own_dev_shm.h"
 
 #include <tensorplay/error.h>
 
-#include <sched.h>
-#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/statfs.h>
 #include <boost/test/unit_test.hpp>
-#include <fstream>
 #include <functional>
 #include <string>
 
@@ -17,7 +15,6 @@ namespace tensorplay::shm {
 namespace {
 
 constexpr SegmentOptions kOptions{.world_size = 8, .arena_bytes = 0};
-const std::string kSkipped = "skipped: this machine lets no test mount a file system of its own";
 
 std::size_t capacity_of_dev_shm() {
   struct statfs status {};
@@ -25,35 +22,13 @@ std::size_t capacity_of_dev_shm() {
   return static_cast<std::size_t>(status.f_blocks) * static_cast<std::size_t>(status.f_bsize);
 }
 
-bool write_to(const char* path, const std::string& text) {
-  std::ofstream file(path);
-  file << text << std::flush;
-  return file.good();
-}
-
-// Lets this process alone mount what it likes, and stay the user that it is.
-bool enter_own_namespace() {
-  const std::string user = std::to_string(geteuid());
-  const std::string group = std::to_string(getegid());
-  return unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0 && write_to("/proc/self/setgroups", "deny") &&
-         write_to("/proc/self/uid_map", user + " " + user + " 1") &&
-         write_to("/proc/self/gid_map", group + " " + group + " 1");
-}
-
 // Runs `body` in a child that has a /dev/shm of its own, of so many pages.
 std::string report_with_small_dev_shm(int pages, const std::function<std::string()>& body) {
-  testing::ChildProcess child([&]() -> std::string {
-    const std::string options = "mode=1777,nr_blocks=" + std::to_string(pages);
-    if (!enter_own_namespace() || mount("tmpfs", "/dev/shm", "tmpfs", 0, options.c_str()) != 0) {
-      return kSkipped;
-    }
-    return body();
-  });
-  return child.report();
+  return testing::report_with_own_dev_shm("nr_blocks=" + std::to_string(pages), body);
 }
 
 void expect_nothing_wrong(const std::string& report) {
-  if (report == kSkipped) {
+  if (report == testing::kSkipped) {
     BOOST_TEST_MESSAGE(report);
   } else {
     BOOST_TEST(report == "");
