@@ -5,6 +5,7 @@
 #include "lib/distributed/report.h"
 #include "lib/sync/arrival.h"
 #include "lib/sync/doorbell.h"
+#include "lib/sync/progress.h"
 
 #include <tensorplay/error.h>
 
@@ -105,9 +106,16 @@ sync::JoinBoardReading JoinBoard::read(int member) const {
 // Who died before it joined takes part in nothing after its last operation: the same number on all
 // survivors, as nobody writes the words any more.
 std::uint64_t JoinBoard::final_operation(int member) const {
-  const bool joined = sync::read_board(of(member), generation_).joined;
-  return joined ? of(member).final_operation
-                : engine_.membership().lost_from[static_cast<std::size_t>(member)];
+  if (!sync::read_board(of(member), generation_).joined) {
+    return engine_.membership().lost_from[static_cast<std::size_t>(member)];
+  }
+  const std::uint64_t number = of(member).final_operation;
+  if (number == 0 || number >= sync::kNumberMax) {
+    throw SegmentError(rank_label(engine_.memory(), member) +
+                       " says that it joined before operation " + std::to_string(number) +
+                       ": the segment is damaged");
+  }
+  return number;
 }
 
 void JoinBoard::fail_different(int member) const {

@@ -8,6 +8,13 @@
 #include <string>
 
 namespace tensorplay::collectives {
+namespace {
+
+std::size_t element_bytes_of(const Shape& shape) noexcept {
+  return shape.count == 0 ? 1 : shape.block_bytes / shape.count;
+}
+
+}  // namespace
 
 std::byte* place_in_arena(const Exchange& exchange, int member, std::size_t index,
                           std::size_t bytes) {
@@ -17,8 +24,12 @@ std::byte* place_in_arena(const Exchange& exchange, int member, std::size_t inde
   const shm::Segment& segment = exchange.memory->segment();
   const auto arena = segment.arena(exchange.memory->world_rank(member));
   const std::size_t begin = segment.offset_of(arena.data());
-  if (offset < begin || bytes > arena.size() || offset - begin > arena.size() - bytes) {
-    throw SegmentError("rank " + std::to_string(member) + " named a buffer outside its arena in " +
+  const bool is_inside =
+      offset >= begin && bytes <= arena.size() && offset - begin <= arena.size() - bytes;
+  const bool is_aligned = offset % element_bytes_of(exchange.shape) == 0;
+  if (!is_inside || !is_aligned) {
+    throw SegmentError("rank " + std::to_string(member) + " named a buffer that " +
+                       (is_inside ? "elements don't lie in" : "isn't in its arena") + " in " +
                        distributed::name(exchange.shape.kind) + " (operation " +
                        std::to_string(exchange.number) + "): the segment is damaged");
   }

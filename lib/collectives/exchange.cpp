@@ -1,6 +1,9 @@
 #include "lib/collectives/exchange.h"
 
+#include <tensorplay/error.h>
+
 #include <cstring>
+#include <string>
 
 namespace tensorplay::collectives {
 
@@ -11,6 +14,10 @@ void move_bytes(std::byte* destination, const std::byte* source, std::size_t byt
 void reduce_into(const Exchange& exchange, std::byte* destination, const void* const* sources,
                  std::size_t source_count, std::size_t bytes) {
   if (bytes == 0) return;
+  if (source_count == 0) {
+    throw SegmentError("nobody contributes to operation " + std::to_string(exchange.number) +
+                       ", which somebody called: the segment is damaged");
+  }
   const Shape& shape = exchange.shape;
   const std::size_t count = bytes / (shape.block_bytes / shape.count);
   exchange.kernel(

@@ -11,6 +11,9 @@ namespace tensorplay::sync {
 // The most rounds that one operation can have.
 inline constexpr std::uint64_t kRoundsMax = (std::uint64_t{1} << shm::kRoundBits) - 1;
 
+// The greatest number that an operation can have.
+inline constexpr std::uint64_t kNumberMax = ~std::uint64_t{0} >> shm::kRoundBits;
+
 // The value of a progress word after `rounds` rounds of operation `number`.
 constexpr std::uint64_t progress_value(std::uint64_t number, std::uint64_t rounds) noexcept {
   return number << shm::kRoundBits | rounds;
