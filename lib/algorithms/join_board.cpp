@@ -58,6 +58,7 @@ shm::JoinBoard& JoinBoard::own() const noexcept {
 }
 
 void JoinBoard::announce() {
+  fault_point("join.before_announced");
   engine_.announce(++iterations_);
   fault_point("join.announced");
 }
@@ -193,11 +194,13 @@ JoinReport::Death JoinBoard::death_of(int member) const {
 void JoinBoard::wait_for_iteration(std::uint64_t iteration) {
   IterationReached condition(*this, iteration);
   engine_.wait_for(condition);
+  fault_point("join.iteration_agreed");
 }
 
 void JoinBoard::wait_for_all(std::int64_t skew_warning_threshold) {
   AllJoined condition(*this, skew_warning_threshold);
   engine_.wait_for(condition);
+  fault_point("join.all_joined");
   condition.warn_of_skew();
 }
 

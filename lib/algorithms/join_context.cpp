@@ -3,6 +3,7 @@
 #include "lib/algorithms/hook_override.h"
 #include "lib/algorithms/iteration_work.h"
 #include "lib/algorithms/shadowed_iterations.h"
+#include "lib/base/fault_point.h"
 
 #include <tensorplay/error.h>
 
@@ -218,7 +219,9 @@ JoinReport JoinContext::finish() {
   }
   leave();
   const bool is_last_joiner = report_.last_joiners.contains(engine.rank());
+  fault_point("join.before_post_hooks");
   for (const auto& hook : hooks_) hook->post_hook(is_last_joiner);
+  fault_point("join.post_hooks_run");
   over_ = true;
   return report_;
 }

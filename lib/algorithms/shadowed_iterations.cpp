@@ -1,5 +1,7 @@
 #include "lib/algorithms/shadowed_iterations.h"
 
+#include "lib/base/fault_point.h"
+
 namespace tensorplay::distributed::algorithms {
 namespace {
 
@@ -32,7 +34,9 @@ bool ShadowedIterations::run(std::uint16_t tag) {
   if (place >= hooks_.size() || has_run_[place]) return false;
   has_run_[place] = true;
   const std::uint16_t caller = follower_.set_caller(tag);
+  fault_point("join.before_main_hook");
   hooks_[place]->main_hook();
+  fault_point("join.main_hook_run");
   follower_.set_caller(caller);
   return true;
 }

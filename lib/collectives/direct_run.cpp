@@ -94,9 +94,11 @@ void DirectRun::reduce_slice() {
     });
     std::byte* result = destinations_[static_cast<std::size_t>(exchange_.self())] + begin;
     reduce_into(exchange_, result, sources, source_count, bytes);
+    fault_point("direct.piece_reduced");
     exchange_.participants.for_each([&](int member) {
       move_bytes(destinations_[static_cast<std::size_t>(member)] + begin, result, bytes);
     });
+    fault_point("direct.piece_moved");
   }
 }
 

@@ -1,5 +1,7 @@
 #include "lib/distributed/failure.h"
 
+#include "lib/base/fault_point.h"
+
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -15,6 +17,7 @@ void record_failure(shm::FailureRecord& record, const Failure& failure) noexcept
                                             std::memory_order_release, std::memory_order_relaxed)) {
     return;
   }
+  fault_point("failure.writing");
   record.kind = failure.kind;
   record.rank = failure.rank;
   record.cause = static_cast<std::uint32_t>(failure.cause);
@@ -23,6 +26,7 @@ void record_failure(shm::FailureRecord& record, const Failure& failure) noexcept
   record.text[length] = '\0';
   // SYNC failure. Release: pairs with read_failure(); the fields are visible with `ready`.
   record.state.store(shm::FailureState::ready, std::memory_order_release);
+  fault_point("failure.recorded");
 }
 
 Failure read_failure(const shm::FailureRecord& record) {

@@ -31,12 +31,14 @@ GroupEngine::~GroupEngine() {
   job_->remove(*this);
   if (job_->is_forked_copy()) return;
   const bool raised = std::uncaught_exceptions() > exceptions_at_start_;
+  fault_point("group.before_departed");
   if (left_behind_.empty()) {
     sync::publish_departure(memory_.own(), raised ? shm::Departure::raised : shm::Departure::left);
   }
   fault_point("group.departed");
   sync::ring_all(*job_->segment());
   leave_group_slot(*job_->segment(), memory_.slot(), rank());
+  fault_point("group.slot_left");
 }
 
 // --- Issuing ---

@@ -1,5 +1,7 @@
 #include "lib/nn/buffer_sync.h"
 
+#include "lib/base/fault_point.h"
+
 #include <tensorplay/error.h>
 
 #include <algorithm>
@@ -33,9 +35,11 @@ void BufferSync::run() {
 // False if the root has died before all had its buffers: then another one's are taken.
 bool BufferSync::run_from(int root) {
   if (root < 0) return true;
+  fault_point("buffers.root_chosen");
   if (root == group_.rank()) pack();
   try {
     const bool made = !group_.broadcast(memory_.floats(), root).empty();
+    fault_point("buffers.sent");
     if (made && root != group_.rank()) unpack();
     return true;
   } catch (const PeerFailure& failure) {

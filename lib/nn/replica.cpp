@@ -1,5 +1,7 @@
 #include "lib/nn/replica.h"
 
+#include "lib/base/fault_point.h"
+
 #include <tensorplay/distributed/reduce_op.h>
 #include <tensorplay/error.h>
 
@@ -75,8 +77,10 @@ int Replica::rank_with_final_model(bool is_last_joiner) {
 int Replica::broadcast_from(const std::function<int()>& choose_root) {
   for (;;) {
     const int root = choose_root();
+    fault_point("model.root_chosen");
     try {
       model_.broadcast(group_, root);
+      fault_point("model.sent");
       return root;
     } catch (const PeerFailure& failure) {
       // A group that has failed for good says so when the next root is chosen.

@@ -1,5 +1,6 @@
 #include "lib/sync/doorbell.h"
 
+#include "lib/base/fault_point.h"
 #include "lib/sync/fence.h"
 #include "lib/sync/futex.h"
 
@@ -66,9 +67,11 @@ Sleep::Sleep(const shm::Segment& segment, int world_rank, std::uint32_t sleeping
   count_of(header_, sleeping_for).fetch_add(1, std::memory_order_relaxed);
   doorbell_.sleeping_for.store(sleeping_for, std::memory_order_relaxed);
   full_fence();  // S2
+  fault_point("doorbell.marked");
 }
 
 Sleep::~Sleep() {
+  fault_point("doorbell.awake");
   // Relaxed, both: being taken for a sleeper a little longer costs a needless ring.
   doorbell_.sleeping_for.store(0, std::memory_order_relaxed);
   count_of(header_, sleeping_for_).fetch_sub(1, std::memory_order_relaxed);
