@@ -1,4 +1,5 @@
 // Waiting: deadlines, the dead, and the group's failure.
+#include "lib/base/fault_point.h"
 #include "lib/collectives/vaulted_run.h"
 #include "lib/distributed/group_engine.h"
 #include "lib/distributed/report.h"
@@ -167,13 +168,16 @@ void GroupEngine::check_awaited(const std::function<bool(int)>& awaits, const st
 
 // Whether the member will publish nothing any more in this group.
 bool GroupEngine::is_gone(int member) const {
-  return sync::observe_departure(memory_.member(member)) != shm::Departure::none ||
-         sync::vitality(memory_.segment(), memory_.world_rank(member)) == sync::Vitality::vanished;
+  if (sync::observe_departure(memory_.member(member)) != shm::Departure::none) return true;
+  // Who left the job while a split went on has no engine of the new group that could say so there.
+  const sync::Vitality vitality = sync::vitality(memory_.segment(), memory_.world_rank(member));
+  return vitality != sync::Vitality::alive && vitality != sync::Vitality::absent;
 }
 
 // The member has posted what it has posted: nobody else writes those words. What it didn't post,
 // it takes no part in.
 void GroupEngine::lose(int member) {
+  fault_point("group.before_lost");
   membership_.lose(member, last_posted(memory_.member(member)) + 1);
   if (sync::vitality(memory_.segment(), memory_.world_rank(member)) == sync::Vitality::vanished) {
     sync::clear_doorbell(memory_.segment(), memory_.world_rank(member));
@@ -185,7 +189,9 @@ void GroupEngine::leave_behind(const std::string& reason) {
   if (job_->is_forked_copy() || !left_behind_.empty()) return;
   left_behind_ = reason;
   sync::publish_departure_text(memory_.own(), reason);
+  fault_point("group.before_left_behind");
   sync::publish_departure(memory_.own(), shm::Departure::raised);
+  fault_point("group.left_behind");
   sync::ring_all(memory_.segment());
 }
 

@@ -130,6 +130,14 @@ MemberEnd end_of_member(const collectives::GroupMemory& memory, int member) {
     case shm::Departure::none:
       break;
   }
+  switch (sync::vitality(memory.segment(), memory.world_rank(member))) {
+    case sync::Vitality::left:
+      return {PeerFailure::Cause::exited, "left the job"};
+    case sync::Vitality::raised:
+      return {PeerFailure::Cause::raised, "left the job because of an exception"};
+    default:
+      break;
+  }
   const sync::EndOfLife end = sync::await_end(memory.life(member));
   return {end.cause, end.text};
 }
