@@ -72,6 +72,13 @@ void Arena::deallocate(const void* memory) {
   free_.emplace(begin, size);
 }
 
+std::span<const std::byte> Arena::block_at(const void* memory) const noexcept {
+  const auto* byte = static_cast<const std::byte*>(memory);
+  if (memory == nullptr) return {};
+  const auto used = used_.find(static_cast<std::size_t>(byte - range_.data()));
+  return used == used_.end() ? std::span<const std::byte>{} : std::span(byte, used->second);
+}
+
 bool Arena::contains(const void* memory, std::size_t bytes) const noexcept {
   const auto* byte = static_cast<const std::byte*>(memory);
   if (std::less<>{}(byte, range_.data()) || !std::less<>{}(byte, range_.data() + range_.size())) {

@@ -22,6 +22,9 @@ class Arena {
   // Gives back what allocate() gave; null is fine. Throws InvalidArgument for any other address.
   void deallocate(const void* memory);
 
+  // The whole pages that allocate() gave there; empty for any other address.
+  std::span<const std::byte> block_at(const void* memory) const noexcept;
+
   // Whether the whole range is memory that allocate() gave.
   bool contains(const void* memory, std::size_t bytes) const noexcept;
 

@@ -17,10 +17,12 @@
 #include "lib/distributed/vaults.h"
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -69,6 +71,8 @@ class GroupEngine : public std::enable_shared_from_this<GroupEngine> {
   // or by the group's failure.
   void progress();
   bool busy() const noexcept { return !operations_.empty(); }
+  // Whether an operation that isn't done yet reads or writes there.
+  bool uses(std::span<const std::byte> memory) const noexcept;
 
   bool failed() const noexcept { return has_failed(memory_.header().failure); }
   void throw_if_failed();

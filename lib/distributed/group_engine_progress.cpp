@@ -8,7 +8,9 @@
 
 #include <tensorplay/error.h>
 
+#include <algorithm>
 #include <exception>
+#include <functional>
 
 namespace tensorplay::distributed {
 
@@ -28,11 +30,26 @@ void GroupEngine::progress() {
   }
 }
 
+bool GroupEngine::uses(std::span<const std::byte> memory) const noexcept {
+  const std::less<> before;
+  const auto overlaps = [&](const void* begin, std::size_t bytes) {
+    const auto* first = static_cast<const std::byte*>(begin);
+    return first != nullptr && before(first, memory.data() + memory.size()) &&
+           before(memory.data(), first + bytes);
+  };
+  return std::ranges::any_of(operations_, [&](const auto& operation) {
+    return operation->stage != Stage::done &&
+           (overlaps(operation->call.source, operation->shape.source_bytes()) ||
+            overlaps(operation->call.destination, operation->shape.destination_bytes()));
+  });
+}
+
 void GroupEngine::advance(Operation& operation) {
   if (operation.refused) return;
   try {
     if (operation.stage == Stage::posted && see_arrivals(operation)) {
       operation.stage = Stage::exchanging;
+      fault_point("operation.agreed");
       operation.error = absent_root(operation);
       if (operation.error) return finish(operation);
     }
@@ -159,6 +176,7 @@ void GroupEngine::begin_exchange(Operation& operation) {
   }
   fault_point("operation.before_delivered");
   large ? collectives::deliver_alone(exchange) : collectives::deliver_small(exchange);
+  fault_point("operation.delivered");
   finish(operation);
 }
 

@@ -82,6 +82,11 @@ bool Job::any_group_failed() const noexcept {
                      [](const GroupEngine* group) { return group->failed(); });
 }
 
+bool Job::in_use(std::span<const std::byte> memory) const noexcept {
+  return std::any_of(groups_.begin(), groups_.end(),
+                     [memory](const GroupEngine* group) { return group->uses(memory); });
+}
+
 bool Job::is_forked_copy() const noexcept {
   return fork_generation_ != fork_generation;
 }

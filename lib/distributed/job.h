@@ -8,8 +8,10 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <memory>
 #include <optional>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -48,6 +50,8 @@ class Job {
   }
 
   bool any_group_failed() const noexcept;
+  // Whether an operation of any group, not done yet, reads or writes there.
+  bool in_use(std::span<const std::byte> memory) const noexcept;
 
   // Whether this process is a child, by fork, of the one that took the place.
   bool is_forked_copy() const noexcept;

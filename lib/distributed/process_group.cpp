@@ -58,9 +58,11 @@ void* ProcessGroup::allocate_bytes(std::size_t count, std::size_t element_bytes)
 
 void ProcessGroup::deallocate_bytes(void* memory) {
   const UseGuard guard(engine_->job());
-  // Peers of a group that has failed may still be reading or writing it: kept until the job ends.
-  if (engine_->job().any_group_failed()) return;
-  engine_->job().arena().deallocate(memory);
+  // Peers of a group that has failed may still be reading or writing it, and so may those of an
+  // operation that an exception interrupts: kept until the job ends.
+  Job& job = engine_->job();
+  if (job.any_group_failed() || job.in_use(job.arena().block_at(memory))) return;
+  job.arena().deallocate(memory);
 }
 
 // --- Work ---

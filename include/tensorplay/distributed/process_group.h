@@ -187,8 +187,9 @@ class ProcessGroup {
   // job and lives until deallocate() or the job's last group ends. Throws SegmentError with the
   // bytes wanted, the bytes free and the remedy, and never raises a signal later; InvalidArgument
   // for a size that can't be counted. deallocate() takes what allocate() gave, once no operation
-  // uses it any more, and throws InvalidArgument for anything else; after a failure, when peers may
-  // still be at it, it keeps the memory until the job ends.
+  // uses it any more, and throws InvalidArgument for anything else; when peers may still be at it,
+  // because of a failure or of an exception that leaves an operation behind, it keeps the memory
+  // until the job ends.
   template <Element T>
   std::span<T> allocate(std::size_t count) {
     return {static_cast<T*>(allocate_bytes(count, sizeof(T))), count};
