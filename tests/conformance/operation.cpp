@@ -71,6 +71,7 @@ class TypedOperation final : public Operation {
 
   void start() override { work_ = start_work(); }
   bool is_completed() override { return work_.is_completed(); }
+  Contributors wait() override { return work_.wait(); }
 
   std::string finish(const Contributors& expected) override {
     const Contributors who = work_.wait();

@@ -48,6 +48,7 @@ class Operation {
 
   virtual void start() = 0;
   virtual bool is_completed() = 0;
+  virtual Contributors wait() = 0;
 
   // Waits, then compares contributors, destination, source and the surroundings of both with what
   // they should be. Gives what is wrong with the first thing that is; "" if nothing.

@@ -17,6 +17,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <fstream>
 #include <string>
 #include <system_error>
@@ -167,8 +168,10 @@ class Parent {
     const bool killed = outcome.signal != 0;
     distributed::record_end_of_rank(
         *segment_, rank, killed ? PeerFailure::Cause::killed : PeerFailure::Cause::exited,
-        killed ? "signal " + std::to_string(outcome.signal)
-               : "exit code " + std::to_string(outcome.exit_code));
+        // In the words of those who look for themselves.
+        killed ? "was ended by signal " + std::to_string(outcome.signal) + " (" +
+                     strsignal(outcome.signal) + ")"
+               : "exited with code " + std::to_string(outcome.exit_code));
   }
 
   void kill_the_hung() {
