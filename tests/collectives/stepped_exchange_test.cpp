@@ -2,12 +2,11 @@
 // orders in which ranks post, look, move data and go on are many, and every one can be had again.
 
 #include "lib/distributed/attach.h"
-#include "lib/distributed/group_engine.h"
 #include "lib/shm/layout.h"
 #include "lib/shm/segment.h"
-#include "lib/sync/arrival.h"
+#include "tests/collectives/draws.h"
+#include "tests/collectives/stepped_rank.h"
 #include "tests/conformance/operation.h"
-#include "tests/conformance/oracle.h"
 #include "tests/conformance/plan.h"
 #include "tests/worlds/world_test.h"
 
@@ -24,70 +23,6 @@
 
 namespace tensorplay::conformance {
 namespace {
-
-// More than may be posted, so that some wait in the engine's queue.
-constexpr std::size_t kStartedMax = 3 * shm::kOperationsInFlight;
-
-// The numbers of a schedule, one after the other.
-class Draws {
- public:
-  explicit Draws(std::uint64_t seed) : state_(seed) {}
-  std::size_t below(std::size_t bound) { return static_cast<std::size_t>(next() % bound); }
-  std::uint64_t next() { return state_ = mix(state_); }
-
- private:
-  std::uint64_t state_;
-};
-
-// One rank: what it has started and not yet found completed.
-class SteppedRank {
- public:
-  SteppedRank(ProcessGroup group, const std::vector<Case>& cases)
-      : group_(std::move(group)), cases_(cases) {}
-
-  bool done() const { return started_ == cases_.size() && under_way_.empty(); }
-  bool can_start() const { return started_ < cases_.size() && under_way_.size() < kStartedMax; }
-
-  void start() {
-    under_way_.push_back({started_, make_operation(group_, cases_[started_])});
-    under_way_.back().operation->start();
-    ++started_;
-  }
-
-  // Lets everything of this rank advance, and checks one operation if it has completed. What it
-  // took part in is destroyed then: a peer that still needs it would read something else.
-  std::string look_at_one(Draws& draws) {
-    if (under_way_.empty()) return "";
-    const std::size_t chosen = draws.below(under_way_.size());
-    if (!under_way_[chosen].operation->is_completed()) return "";
-    const Started ended = std::move(under_way_[chosen]);
-    under_way_.erase(under_way_.begin() + static_cast<std::ptrdiff_t>(chosen));
-    const std::string wrong = ended.operation->finish(everyone(group_.size()));
-    if (wrong.empty()) return "";
-    return "operation " + std::to_string(ended.index + 1) + ", " + to_string(cases_[ended.index]) +
-           ", on rank " + std::to_string(group_.rank()) + ": " + wrong;
-  }
-
-  // The number of the last operation that this rank has posted.
-  std::uint64_t last_posted() const {
-    std::uint64_t last = 0;
-    for (const shm::ArrivalLine& line : group_.engine().memory().own().arrivals) {
-      last = std::max(last, sync::posted_number(line));
-    }
-    return last;
-  }
-
- private:
-  struct Started {
-    std::size_t index;
-    std::unique_ptr<Operation> operation;
-  };
-
-  ProcessGroup group_;
-  const std::vector<Case>& cases_;
-  std::size_t started_ = 0;
-  std::vector<Started> under_way_;
-};
 
 // A schedule: how many ranks, what they call, and how often each has its turn.
 struct Schedule {
@@ -131,7 +66,7 @@ std::vector<SteppedRank> attach_all(int world_size, const std::vector<Case>& cas
   for (int rank = 0; rank < world_size; ++rank) {
     ranks.emplace_back(distributed::attach_rank(own_mappings ? segment->map_again() : segment, rank,
                                                 std::chrono::minutes(1)),
-                       cases);
+                       cases, [world_size](std::uint64_t) { return everyone(world_size); });
   }
   return ranks;
 }

@@ -1,5 +1,7 @@
 #include "tests/sync/sleeping_model.h"
 
+#include <algorithm>
+
 namespace tensorplay::sync {
 
 SleepingModel::SleepingModel(const SleepingPlan& plan)
@@ -9,13 +11,14 @@ SleepingModel::SleepingModel(const SleepingPlan& plan)
 
 std::string SleepingModel::machine_name(int machine) const {
   if (machine < rank_count()) return "rank" + std::to_string(machine);
+  if (machine >= first_kill()) return "kill" + std::to_string(mortal(machine));
   if (is_fault(machine)) return "signal" + std::to_string(machine - first_signal());
   return "drain" + std::to_string(machine - rank_count());
 }
 
 bool SleepingModel::done() const {
   for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
-    if (ranks_[rank].action < plan_.actions[rank].size()) return false;
+    if (!out_of_it(rank)) return false;
   }
   return true;
 }
@@ -27,7 +30,7 @@ const Action& SleepingModel::action_of(int rank) const {
 
 std::string SleepingModel::step(int machine) {
   if (is_fault(machine)) {
-    signal(ranks_[static_cast<std::size_t>(machine - first_signal())]);
+    fail(machine);
     return "";
   }
   if (machine >= rank_count()) {
@@ -35,7 +38,7 @@ std::string SleepingModel::step(int machine) {
     return "";
   }
   Rank& rank = ranks_[static_cast<std::size_t>(machine)];
-  if (rank.action == plan_.actions[static_cast<std::size_t>(machine)].size()) return "";
+  if (out_of_it(static_cast<std::size_t>(machine))) return "";
   const Action& action = action_of(machine);
   if (rank.at == At::begin) begin(rank, action);
   if (action.kind == Action::Kind::wait) {
@@ -46,10 +49,17 @@ std::string SleepingModel::step(int machine) {
   return "";
 }
 
-void SleepingModel::signal(Rank& rank) {
-  if (signals_ == 0 || rank.at != At::asleep) return;
-  --signals_;
-  rank.at = At::end_sleeping_for;
+void SleepingModel::fail(int machine) {
+  const bool kills = machine >= first_kill();
+  const int who = kills ? mortal(machine) : machine - first_signal();
+  if (out_of_it(static_cast<std::size_t>(who))) return;
+  Rank& rank = ranks_[static_cast<std::size_t>(who)];
+  if (kills) {
+    rank.dead = memory_.is_drained(who);
+  } else if (signals_ != 0 && rank.at == At::asleep) {
+    --signals_;
+    rank.at = first_at_end();
+  }
 }
 
 void SleepingModel::begin(Rank& rank, const Action& action) {
@@ -120,61 +130,101 @@ void SleepingModel::go_to_doorbell(Rank& rank, std::uint64_t next) {
 }
 
 void SleepingModel::wake(std::uint64_t rank) {
-  if (ranks_[rank].at == At::asleep) ranks_[rank].at = At::end_sleeping_for;
+  if (ranks_[rank].at == At::asleep) ranks_[rank].at = first_at_end();
 }
 
-// A turn of the loop in Waiter::wait(): poll, Sleep's constructor, poll, sleep(), its destructor.
+// A turn of the loop in Waiter::wait(): poll, check, Sleep's constructor, poll, sleep(), its
+// destructor.
 void SleepingModel::step_sleeper(int self, Rank& rank, const Action& action) {
   const auto look = [&] {
     return memory_.load(self, published_by(action.awaited)) >= action.number;
   };
   switch (rank.at) {
     case At::first_look:
-      if (look()) return end(rank);
       rank.at = At::s1_rings;
+      return look() ? end(rank) : clear_doorbells(self, rank);
+    case At::clear_mark:
+    case At::clear_count:
+      return clear_doorbells(self, rank);
+    case At::s3_look:
+      rank.seen = look();
+      rank.at = rank.seen != 0 ? first_at_end() : At::s4_futex_wait;
       return;
+    case At::end_sleeping_for:
+    case At::end_count:
+      return step_out_of_sleep(self, rank, action);
+    default:
+      return step_to_sleep(self, rank, action);
+  }
+}
+
+// The next of the dead that this rank hasn't lost yet: clear_doorbell(), called by the check.
+void SleepingModel::clear_doorbells(int self, Rank& rank) {
+  const auto dead = std::ranges::find_if(plan_.mortals, [&](int mortal) {
+    return ranks_[static_cast<std::size_t>(mortal)].dead != 0 && (rank.lost >> mortal & 1) == 0;
+  });
+  if (dead == plan_.mortals.end()) return;
+  if (rank.at != At::clear_count) {
+    rank.at = At::clear_mark;
+    const auto mark = memory_.exchange(self, sleeping_for_of(*dead), 0);
+    if (!mark) return;
+    rank.rings = *mark;
+    rank.at = At::clear_count;
+    return;
+  }
+  const std::uint64_t mark = rank.rings;
+  if (mark != 0 && !memory_.add(self, count_of(mark), ~std::uint64_t{0})) return;
+  rank.lost |= std::uint64_t{1} << *dead;
+  rank.at = At::first_look;
+}
+
+bool SleepingModel::count(int self, const Action& action, std::uint64_t change) {
+  return makes(SleepingMistake::count_kept_low) ||
+         memory_.add(self, count_of(action.sleeping_for), change);
+}
+
+void SleepingModel::step_to_sleep(int self, Rank& rank, const Action& action) {
+  const bool marks_first = makes(SleepingMistake::marked_before_counted);
+  const At after_s1 = makes(SleepingMistake::no_sleeper_fence) ? At::s3_look : At::s2_fence;
+  switch (rank.at) {
     case At::s1_rings:
       rank.rings = memory_.load(self, rings_of(self));
-      rank.at = At::s1_sleeping_for;
+      rank.at = marks_first ? At::s1_sleeping_for : At::s1_count;
+      return;
+    case At::s1_count:
+      if (count(self, action, 1)) rank.at = marks_first ? after_s1 : At::s1_sleeping_for;
       return;
     case At::s1_sleeping_for:
       memory_.store(self, sleeping_for_of(self), action.sleeping_for);
-      rank.at = At::s1_count;
-      return;
-    case At::s1_count:
-      if (makes(SleepingMistake::count_kept_low) || memory_.add(self, count_of(action), 1)) {
-        rank.at = makes(SleepingMistake::no_sleeper_fence) ? At::s3_look : At::s2_fence;
-      }
+      rank.at = marks_first ? At::s1_count : after_s1;
       return;
     case At::s2_fence:
       if (!memory_.is_drained(self)) return;
       rank.at = makes(SleepingMistake::no_second_look) ? At::s4_futex_wait : At::s3_look;
-      return;
-    case At::s3_look:
-      rank.seen = look();
-      rank.at = rank.seen != 0 ? At::end_sleeping_for : At::s4_futex_wait;
       return;
     case At::s4_futex_wait: {
       // The kernel compares and puts to sleep in one step, as seen from who wakes.
       if (!memory_.is_drained(self)) return;
       const bool sleeps = makes(SleepingMistake::rings_not_compared) ||
                           memory_.shared(rings_of(self)) == rank.rings;
-      rank.at = sleeps ? At::asleep : At::end_sleeping_for;
+      rank.at = sleeps ? At::asleep : first_at_end();
       return;
     }
-    case At::end_sleeping_for:
-      memory_.store(self, sleeping_for_of(self), 0);
-      rank.at = At::end_count;
-      return;
-    case At::end_count:
-      if (!makes(SleepingMistake::count_kept_low) &&
-          !memory_.add(self, count_of(action), ~std::uint64_t{0})) {
-        return;
-      }
-      rank.seen != 0 ? end(rank) : begin(rank, action);
-      return;
     default:
       return;
+  }
+}
+
+void SleepingModel::step_out_of_sleep(int self, Rank& rank, const Action& action) {
+  if (rank.at == At::end_sleeping_for) {
+    memory_.store(self, sleeping_for_of(self), 0);
+  } else if (!count(self, action, ~std::uint64_t{0})) {
+    return;
+  }
+  if (rank.at == first_at_end()) {
+    rank.at = rank.at == At::end_count ? At::end_sleeping_for : At::end_count;
+  } else {
+    rank.seen != 0 ? end(rank) : begin(rank, action);
   }
 }
 
@@ -183,7 +233,8 @@ std::string SleepingModel::save() const {
   for (const Rank& rank : ranks_) {
     append_word(text, rank.action);
     append_word(text, static_cast<std::uint64_t>(rank.at));
-    for (const auto word : {rank.published, rank.rung, rank.rings, rank.seen}) {
+    for (const auto word :
+         {rank.published, rank.rung, rank.rings, rank.seen, rank.lost, rank.dead}) {
       append_word(text, word);
     }
   }
@@ -197,7 +248,8 @@ void SleepingModel::restore(const std::string& saved) {
   for (Rank& rank : ranks_) {
     rank.action = take_word(saved, at);
     rank.at = static_cast<At>(take_word(saved, at));
-    for (auto* word : {&rank.published, &rank.rung, &rank.rings, &rank.seen}) {
+    for (auto* word :
+         {&rank.published, &rank.rung, &rank.rings, &rank.seen, &rank.lost, &rank.dead}) {
       *word = take_word(saved, at);
     }
   }

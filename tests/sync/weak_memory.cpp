@@ -1,6 +1,7 @@
 #include "tests/sync/weak_memory.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace tensorplay::sync {
 
@@ -31,6 +32,11 @@ bool WeakMemory::add(int thread, int word, std::uint64_t value) {
   if (!is_drained(thread)) return false;
   apply(entry, words_[entry.word]);
   return true;
+}
+
+std::optional<std::uint64_t> WeakMemory::exchange(int thread, int word, std::uint64_t value) {
+  if (buffering_ == Buffering::ordered && !is_drained(thread)) return std::nullopt;
+  return std::exchange(words_[static_cast<std::size_t>(word)], value);
 }
 
 int WeakMemory::drain_count() const {

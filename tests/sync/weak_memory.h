@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,8 @@ class WeakMemory {
   void store(int thread, int word, std::uint64_t value);
   // A relaxed read-modify-write. False if it has to wait for the buffer.
   bool add(int thread, int word, std::uint64_t value);
+  // A read-modify-write whose result is used: acts on memory at once. Nothing if it has to wait.
+  std::optional<std::uint64_t> exchange(int thread, int word, std::uint64_t value);
   // Whether a fence of this thread would be passed.
   bool is_drained(int thread) const { return buffer(thread).empty(); }
   // What all threads see that have nothing of their own on the way: for system calls, which drain.
