@@ -152,7 +152,8 @@ class GroupEngine : public std::enable_shared_from_this<GroupEngine> {
   bool survives_;
   std::string left_behind_;  // why this rank has left the group, if it has
   ShadowCalls* redirected_ = nullptr;
-  bool frozen_ = false;  // the group has failed, and no operation advances any more
+  // The group has failed, or this rank has left it: no operation advances any more.
+  bool frozen_ = false;
   std::chrono::steady_clock::time_point next_look_{};
   int exceptions_at_start_;
 };

@@ -107,7 +107,7 @@ bool GroupEngine::poll(Operation& operation) {
     OperationCondition condition(*this, operation);
     look_now_and_then(condition);
   }
-  return operation.stage == Stage::done || failed();
+  return operation.stage == Stage::done || failed() || !left_behind_.empty();
 }
 
 void GroupEngine::look_now_and_then(sync::Condition& condition) {
@@ -188,6 +188,7 @@ void GroupEngine::lose(int member) {
 void GroupEngine::leave_behind(const std::string& reason) {
   if (job_->is_forked_copy() || !left_behind_.empty()) return;
   left_behind_ = reason;
+  frozen_ = true;  // what is queued must not be posted any more: the others have counted
   sync::publish_departure_text(memory_.own(), reason);
   fault_point("group.before_left_behind");
   sync::publish_departure(memory_.own(), shm::Departure::raised);
