@@ -5,6 +5,7 @@
 #include <tensorplay/error.h>
 
 #include <algorithm>
+#include <string>
 
 namespace tensorplay::distributed {
 namespace {
@@ -25,11 +26,13 @@ Vault* Vaults::take(std::size_t bytes) {
     std::byte* memory = nullptr;
     try {
       memory = arena_.allocate(bytes);
-    } catch (const SegmentError&) {
+    } catch (const SegmentError& error) {
       // Those that are too small may make room; those that are being read will, later.
       if (discard_free()) return take(bytes);
       if (!vaults_.empty()) return nullptr;
-      throw;
+      throw SegmentError(std::string("no room in the arena for the copy of a large contribution, "
+                                     "which peers need should this rank die: ") +
+                         error.what());
     }
     vaults_.push_back(std::make_unique<Vault>(Vault{memory, bytes, false, {}, 0}));
     vault = vaults_.back().get();

@@ -111,6 +111,45 @@ TP_WORLD_TEST(more_than_there_is_room_for_is_an_error_with_the_numbers) {
   BOOST_TEST(result.findings() == "");
 }
 
+// Where deaths are survived, every large contribution needs room in its rank's arena.
+constexpr worlds::WorldOptions kTightVaults{
+    .arena_bytes = std::size_t{1} << 20,
+    .on_peer_failure = distributed::PeerFailurePolicy::continue_without};
+
+TP_WORLD_TEST(contributions_without_room_wait_until_others_have_read_the_earlier_ones) {
+  const auto body = [](ProcessGroup& group) {
+    Findings found;
+    std::vector<std::vector<std::int64_t>> buffers(20, std::vector<std::int64_t>(20'000));
+    std::vector<Work> works;
+    for (auto& buffer : buffers) {
+      std::fill(buffer.begin(), buffer.end(), group.rank() + 1);
+      works.push_back(group.all_reduce_async(std::span(buffer)));
+    }
+    for (std::size_t i = 0; i < works.size(); ++i) {
+      works[i].wait();
+      found.equal(buffers[i].front(), 6, "the sum");
+      found.equal(buffers[i].back(), 6, "the sum");
+    }
+    return found.text();
+  };
+  BOOST_TEST(run_world(world, 3, body, kTightVaults).findings() == "");
+}
+
+TP_WORLD_TEST(a_contribution_for_which_there_is_no_room_at_all_is_an_error_and_the_group_is_whole) {
+  const auto body = [](ProcessGroup& group) {
+    Findings found;
+    std::vector<std::int64_t> buffer(100'000, 1);
+    const std::string text = found.throws<SegmentError>(
+        [&] { group.all_reduce(std::span(buffer)); }, "a sum of 800 KB with vaults of 1 MiB");
+    found.contains(text, "no room in the arena", "the text");
+    found.contains(text, "raise arena_bytes", "the text");
+    group.all_reduce(std::span(buffer).first(20'000));
+    found.equal(buffer[19'999], 2, "a smaller sum");
+    return found.text();
+  };
+  BOOST_TEST(run_world(world, 2, body, kTightVaults).findings() == "");
+}
+
 TP_WORLD_TEST(an_impossible_count_is_an_error) {
   const auto result = run_world(world, 1, [](ProcessGroup& group) {
     Findings found;
