@@ -26,7 +26,7 @@ struct JoinReport {
     int rank = -1;
     int pid = 0;
     PeerFailure::Cause cause = PeerFailure::Cause::exited;
-    std::string how;  // "was ended by signal 9 (Killed)"
+    std::string how;                   // "was ended by signal 9 (Killed)"
     std::int64_t iteration = -1;       // the last that it had announced; -1: none in this context
     std::uint64_t last_operation = 0;  // of the group, in which it took part; 0: none
   };
