@@ -133,6 +133,7 @@ class GroupEngine : public std::enable_shared_from_this<GroupEngine> {
   bool is_oldest_large(const Operation& operation) const noexcept;
   void finish(Operation& operation) noexcept;
 
+  void check_deadlock(const Contributors& awaited, const std::string& where);
   bool is_gone(int member) const;
   bool awaits(const Operation& operation, int member) const;
   bool awaits_earlier_large(const Operation& operation, int member) const;
@@ -155,6 +156,7 @@ class GroupEngine : public std::enable_shared_from_this<GroupEngine> {
   // The group has failed, or this rank has left it: no operation advances any more.
   bool frozen_ = false;
   std::chrono::steady_clock::time_point next_look_{};
+  bool asking_ = false;  // in look_now_and_then(): whoever asks isn't stuck
   int exceptions_at_start_;
 };
 

@@ -2,6 +2,7 @@
 #include "lib/base/fault_point.h"
 #include "lib/collectives/vaulted_run.h"
 #include "lib/distributed/group_engine.h"
+#include "lib/distributed/join_deadlock.h"
 #include "lib/distributed/report.h"
 #include "lib/sync/arrival.h"
 #include "lib/sync/doorbell.h"
@@ -115,11 +116,13 @@ void GroupEngine::look_now_and_then(sync::Condition& condition) {
   const Clock::time_point now = Clock::now();
   if (failed() || now < next_look_) return;
   next_look_ = now + kInterval;
+  asking_ = true;
   try {
     condition.check(now);
   } catch (const Error&) {
     // It's in the group's record, which every wait() reads.
   }
+  asking_ = false;
 }
 
 void GroupEngine::drain() {
@@ -160,10 +163,26 @@ void GroupEngine::check_awaited(const std::function<bool(int)>& awaits, const st
     if (!is_gone(member) || !awaits(member)) return;
     survives_ ? lose(member) : fail(peer_failure(memory_, member, what));
   });
+  if (!asking_) check_deadlock(awaited, what);
   if (!failed() && now - since > job_->timeout()) {
     fail(timeout_failure(memory_, awaited, what, now - since));
   }
   throw_if_failed();
+}
+
+// Fails if one of those who are awaited waits for this rank itself.
+void GroupEngine::check_deadlock(const Contributors& awaited, const std::string& where) {
+  awaited.for_each([&](int member) {
+    const auto text = failed() ? std::nullopt : describe_join_deadlock(*this, member);
+    if (!text) return;
+    Failure failure;
+    failure.kind = shm::FailureKind::mismatch;
+    failure.text = "deadlock: " + *text + ": it waits for " + rank_label(memory_, member) + " " +
+                   where +
+                   ". Make such calls before the first of these ranks joins, or after the "
+                   "context, or on the context's own group";
+    fail(failure);
+  });
 }
 
 // Whether the member will publish nothing any more in this group.

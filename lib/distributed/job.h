@@ -39,6 +39,7 @@ class Job {
   // The groups of this rank.
   void add(GroupEngine& group) { groups_.push_back(&group); }
   void remove(GroupEngine& group) noexcept;
+  const std::vector<GroupEngine*>& groups() const noexcept { return groups_; }
 
   // Lets the operations of all groups advance.
   void progress();

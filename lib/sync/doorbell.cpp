@@ -56,6 +56,11 @@ void clear_doorbell(const shm::Segment& segment, int dead) noexcept {
   count_of(segment.header(), sleeping_for).fetch_sub(1, std::memory_order_relaxed);
 }
 
+std::uint32_t sleeps_for(const shm::Segment& segment, int world_rank) noexcept {
+  // Relaxed: nothing is read through it.
+  return segment.rank_block(world_rank).doorbell.sleeping_for.load(std::memory_order_relaxed);
+}
+
 Sleep::Sleep(const shm::Segment& segment, int world_rank, std::uint32_t sleeping_for) noexcept
     : header_(segment.header()),
       doorbell_(segment.rank_block(world_rank).doorbell),

@@ -27,6 +27,9 @@ void ring_all(const shm::Segment& segment) noexcept;
 // and several.
 void clear_doorbell(const shm::Segment& segment, int dead) noexcept;
 
+// What the rank sleeps for right now: as Sleep's. 0: it's awake, as every sleeper is now and then.
+std::uint32_t sleeps_for(const shm::Segment& segment, int world_rank) noexcept;
+
 // One rank's attempt to sleep. Construction is S1 and S2; then look again; then sleep() or not;
 // destruction takes the rank out of the sleepers.
 class Sleep {

@@ -34,6 +34,12 @@ inline void publish_joined(shm::JoinBoard& board, std::uint64_t generation) noex
   board.joined.store(generation, std::memory_order_release);
 }
 
+// The last context in which the member joined, of those that use this board.
+inline std::uint64_t joined_generation(const shm::JoinBoard& board) noexcept {
+  // SYNC joined. Acquire: pairs with publish_joined().
+  return board.joined.load(std::memory_order_acquire);
+}
+
 inline JoinBoardReading read_board(const shm::JoinBoard& board, std::uint64_t generation) noexcept {
   constexpr std::uint64_t kIterationMask = (std::uint64_t{1} << shm::kIterationBits) - 1;
   JoinBoardReading reading;
