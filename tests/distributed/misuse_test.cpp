@@ -5,18 +5,14 @@
 #include "tests/conformance/oracle.h"
 #include "tests/worlds/world_test.h"
 
-#include <tensorplay/distributed/algorithms/join.h>
 #include <tensorplay/error.h>
 
 #include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <climits>
 #include <cstdint>
-#include <memory>
 #include <new>
 #include <optional>
 #include <span>
@@ -125,85 +121,6 @@ TP_WORLD_TEST(a_group_may_go_from_thread_to_thread) {
   });
   BOOST_TEST(result.findings() == "");
 }
-
-#ifndef TENSORPLAY_THREAD_WORLDS
-
-// What a forked child finds; 0 if it's as it should be.
-int use_in_child(ProcessGroup group, Work pending) {
-  Findings found;
-  const auto refused = [&](auto&& use, const char* what) {
-    found.contains(found.throws<InvalidArgument>(use, what), "after fork()", what);
-  };
-  refused([&] { group.barrier(); }, "barrier()");
-  refused([&] { group.allocate<int>(10); }, "allocate()");
-  refused([&] { group.split(0, 0); }, "split()");
-  refused([&] { pending.wait(); }, "wait()");
-  refused([&] { pending.is_completed(); }, "is_completed()");
-  return found.empty() ? 0 : 1;
-}
-
-BOOST_AUTO_TEST_CASE(a_forked_child_can_t_use_the_group_and_doesn_t_end_it) {
-  const auto result = run_world(worlds::World::forked_processes, 2, [](ProcessGroup& group) {
-    Findings found;
-    for (int i = 0; i < 3; ++i) {
-      ProcessGroup part = group.split(0, 0);
-      std::int64_t one = 1;
-      Work pending = part.all_reduce_async(std::span(&one, 1));
-      const pid_t child = fork();
-      if (child == 0) {
-        // With all handles of the part: the last one ends in the child.
-        const int code = use_in_child(part, std::move(pending));
-        part = group;
-        _exit(code);
-      }
-      int status = -1;
-      waitpid(child, &status, 0);
-      found.equal(status, 0, "the status of the child");
-      pending.wait();
-      found.equal(one, 2, "the sum that was under way");
-      found.equal(sum_of_ones(part), 2, "the sum in the part");
-      found.equal(sum_of_ones(group), 2, "the sum in the group");
-    }
-    return found.text();
-  });
-  BOOST_TEST(result.findings() == "");
-}
-
-// A Joinable that does nothing.
-class Idle : public algorithms::Joinable {
- public:
-  explicit Idle(ProcessGroup group) : group_(std::move(group)) {}
-  std::unique_ptr<algorithms::JoinHook> join_hook(const algorithms::JoinKwargs&) override {
-    return std::make_unique<algorithms::JoinHook>();
-  }
-  ProcessGroup& join_process_group() override { return group_; }
-
- private:
-  ProcessGroup group_;
-};
-
-BOOST_AUTO_TEST_CASE(a_forked_child_that_leaves_a_context_doesn_t_disturb_the_ranks) {
-  const auto result = run_world(worlds::World::forked_processes, 2, [](ProcessGroup& group) {
-    Findings found;
-    Idle idle(group);
-    algorithms::Join join({idle}, {});
-    const pid_t child = fork();
-    if (child == 0) {
-      Findings in_child;
-      in_child.throws<InvalidArgument>([&] { join.finish(); }, "finish()");
-      _exit(in_child.empty() ? 0 : 1);
-    }
-    int status = -1;
-    waitpid(child, &status, 0);
-    found.equal(status, 0, "the status of the child");
-    found.equal(sum_of_ones(group), 2, "the sum in the group");
-    join.finish();
-    return found.text();
-  });
-  BOOST_TEST(result.findings() == "");
-}
-
-#endif
 
 TP_WORLD_TEST(a_work_that_outlives_its_group_says_so) {
   SharedFlag given_up;
