@@ -19,6 +19,11 @@ std::int64_t now_ns() {
   return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
 }
 
+// Never negative, whatever the board says: differences of two can be counted.
+std::int64_t joined_at_ns(const shm::JoinBoard& board) {
+  return std::max<std::int64_t>(0, board.joined_at_ns);
+}
+
 }  // namespace
 
 // FNV-1a, 32 bits.
@@ -164,14 +169,14 @@ JoinReport JoinBoard::report() const {
       continue;
     }
     most = std::max(most, read(m).iterations);
-    last_joined_at = std::max(last_joined_at, of(m).joined_at_ns);
+    last_joined_at = std::max(last_joined_at, joined_at_ns(of(m)));
   }
   for (int m = 0; m < engine_.size(); ++m) {
     const std::uint64_t iterations = read(m).iterations;
     report.ranks.push_back({static_cast<std::int64_t>(iterations), 0, {}});
     if (died.contains(m)) continue;
     report.ranks.back().shadowed = static_cast<std::int64_t>(most - iterations);
-    report.ranks.back().waiting = std::chrono::nanoseconds(last_joined_at - of(m).joined_at_ns);
+    report.ranks.back().waiting = std::chrono::nanoseconds(last_joined_at - joined_at_ns(of(m)));
     if (iterations == most) report.last_joiners.insert(m);
   }
   report.authoritative_rank = report.last_joiners.highest();

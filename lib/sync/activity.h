@@ -91,6 +91,8 @@ inline ActivityReading read_activity(const shm::Activity& activity) noexcept {
     const std::int64_t called = activity.called_ns.load(std::memory_order_relaxed);
     if (called > reading.since_ns) reading.since_ns = called;
   }
+  // Whatever the words say: how long ago it was can be counted.
+  if (reading.since_ns < 0) reading.since_ns = 0;
   return reading;
 }
 
