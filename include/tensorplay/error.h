@@ -4,6 +4,7 @@
 // that concern a whole group are the same text on all of its ranks.
 #pragma once
 
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -40,16 +41,32 @@ class PeerFailure : public Error {
     killed,  // the rank's process was ended by a signal
   };
 
-  PeerFailure(int rank, Cause cause, const std::string& message)
-      : Error(message), rank_(rank), cause_(cause) {}
+  // How it ended as a number: the exit code for `exited`, the signal for `killed`.
+  static constexpr int kUnknownStatus = -1;
+
+  PeerFailure(int rank, Cause cause, const std::string& message, int pid = 0,
+              int status = kUnknownStatus)
+      : Error(message), rank_(rank), cause_(cause), pid_(pid), status_(status) {}
 
   // The rank that failed, as numbered in the group that reports it.
   int rank() const noexcept { return rank_; }
   Cause cause() const noexcept { return cause_; }
+  // Of the rank's process, in its PID namespace; 0 if it is unknown.
+  int pid() const noexcept { return pid_; }
+  // The code that the rank's process exited with, and the signal that ended it; nothing if it ended
+  // otherwise, lives, or if neither its parent nor the kernel tells.
+  std::optional<int> exit_code() const noexcept { return status_of(Cause::exited); }
+  std::optional<int> signal() const noexcept { return status_of(Cause::killed); }
 
  private:
+  std::optional<int> status_of(Cause cause) const noexcept {
+    return cause_ == cause && status_ != kUnknownStatus ? std::optional(status_) : std::nullopt;
+  }
+
   int rank_;
   Cause cause_;
+  int pid_;
+  int status_;
 };
 
 // The ranks of a group called different collectives, or the same one with another element type,
@@ -60,8 +77,10 @@ class CollectiveMismatch : public Error {
   using Error::Error;
 };
 
-// A wait reached its deadline. The message tells for each rank that was waited for whether it is
-// dead, stopped or still busy elsewhere. The group can't be used any more.
+// A wait reached its deadline. The message tells which ranks are awaited, and for each rank of the
+// group what it is doing, for how long, and what it called last: whether it is dead, stopped, still
+// in user code, joined, or waiting for something else. The group can't be used any more; but after
+// the time-out of a single Work::wait(timeout) it is as whole as before.
 class Timeout : public Error {
  public:
   using Error::Error;

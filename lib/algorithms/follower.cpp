@@ -17,7 +17,7 @@ namespace {
 class ShadowResult final : public WorkState {
  public:
   explicit ShadowResult(const Contributors& contributors) : contributors_(contributors) {}
-  Contributors wait() override { return contributors_; }
+  Contributors wait(std::optional<std::chrono::nanoseconds>) override { return contributors_; }
   bool is_completed() override { return true; }
   Contributors contributors() const override { return contributors_; }
   std::int64_t result() override { return contributors_.count(); }
@@ -43,7 +43,7 @@ class Followable final : public BoardCondition {
     return seen_.next != Follower::Next::nothing_yet;
   }
   bool awaits(int member) const override { return !board().read(member).joined; }
-  std::string description() const override { return "the next operation of the active ranks"; }
+  std::string description() const override { return "in step with the active ranks"; }
   sync::Waiting waiting_for() const override { return waiting(shm::Doing::in_step); }
 
   const Follower& follower_;

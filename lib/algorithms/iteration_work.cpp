@@ -24,11 +24,13 @@ bool has_told(const GroupEngine& engine, int member, std::uint64_t generation,
 
 class AllHaveTold final : public sync::Condition {
  public:
-  AllHaveTold(GroupEngine& engine, std::uint64_t generation, std::uint64_t iteration)
+  AllHaveTold(GroupEngine& engine, std::uint64_t generation, std::uint64_t iteration,
+              std::optional<std::chrono::nanoseconds> timeout)
       : engine_(engine),
         generation_(generation),
         iteration_(iteration),
-        since_(std::chrono::steady_clock::now()) {}
+        since_(std::chrono::steady_clock::now()),
+        timeout_(timeout) {}
 
   bool poll() override {
     engine_.job().progress();
@@ -36,9 +38,10 @@ class AllHaveTold final : public sync::Condition {
     return next_ == engine_.size();
   }
   void check(std::chrono::steady_clock::time_point now) override {
-    engine_.check_awaited([this](int member) { return awaits(member); },
-                          "iteration " + std::to_string(iteration_) + " of the Join context",
-                          since_, now);
+    AwaitedEvent event{"in iteration " + std::to_string(iteration_) + " of the Join context", 0,
+                       since_, engine_.job().timeout()};
+    event.call_timeout = timeout_;
+    engine_.check_awaited([this](int member) { return awaits(member); }, event, now);
   }
   std::uint32_t sleeping_for() const override { return shm::kAnyRank; }
   sync::Waiting waiting_for() const override {
@@ -54,6 +57,7 @@ class AllHaveTold final : public sync::Condition {
   std::uint64_t generation_;
   std::uint64_t iteration_;
   std::chrono::steady_clock::time_point since_;
+  std::optional<std::chrono::nanoseconds> timeout_;
   int next_ = 0;
 };
 
@@ -65,11 +69,11 @@ std::shared_ptr<GroupEngine> IterationWork::engine() const {
   return engine;
 }
 
-Contributors IterationWork::wait() {
+Contributors IterationWork::wait(std::optional<std::chrono::nanoseconds> timeout) {
   const auto group = engine();
   const UseGuard guard(group->job());
   group->throw_if_failed();
-  AllHaveTold condition(*group, generation_, iteration_);
+  AllHaveTold condition(*group, generation_, iteration_, timeout);
   group->wait_for(condition);
   return contributors();
 }
@@ -77,7 +81,7 @@ Contributors IterationWork::wait() {
 bool IterationWork::is_completed() {
   const auto group = engine();
   const UseGuard guard(group->job());
-  AllHaveTold condition(*group, generation_, iteration_);
+  AllHaveTold condition(*group, generation_, iteration_, std::nullopt);
   if (condition.poll()) return true;
   group->look_now_and_then(condition);
   return group->failed();

@@ -16,10 +16,10 @@ class IterationWork final : public WorkState {
                 std::uint64_t iteration)
       : engine_(std::move(engine)), generation_(generation), iteration_(iteration) {}
 
-  Contributors wait() override;
+  Contributors wait(std::optional<std::chrono::nanoseconds> timeout) override;
   bool is_completed() override;
   Contributors contributors() const override;
-  std::int64_t result() override { return wait().count(); }
+  std::int64_t result() override { return wait({}).count(); }
 
  private:
   std::shared_ptr<GroupEngine> engine() const;

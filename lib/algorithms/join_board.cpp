@@ -2,7 +2,10 @@
 
 #include "lib/algorithms/join_conditions.h"
 #include "lib/base/fault_point.h"
+#include "lib/distributed/member_end.h"
+#include "lib/distributed/posted_call.h"
 #include "lib/distributed/report.h"
+#include "lib/distributed/whereabouts.h"
 #include "lib/sync/arrival.h"
 #include "lib/sync/doorbell.h"
 #include "lib/sync/progress.h"
@@ -33,8 +36,8 @@ std::uint32_t fingerprint_of(const std::string& config) noexcept {
   return hash == 0 ? 1 : hash;
 }
 
-JoinBoard::JoinBoard(GroupEngine& engine, std::string config)
-    : engine_(engine), generation_(++engine.membership().generation) {
+JoinBoard::JoinBoard(GroupEngine& engine, std::string config, std::chrono::nanoseconds timeout)
+    : engine_(engine), generation_(++engine.membership().generation), timeout_(timeout) {
   config = "context " + std::to_string(generation_) + ": " + config;
   shm::JoinBoard& board = own();
   const std::size_t length = std::min(config.size(), board.config.size() - 1);
@@ -103,7 +106,7 @@ void JoinBoard::leave() noexcept {
 sync::JoinBoardReading JoinBoard::read(int member) const {
   sync::JoinBoardReading reading = sync::read_board(of(member), generation_);
   const bool differs = reading.entered && of(member).fingerprint != own().fingerprint;
-  if (differs || reading.passed) fail_different(member);
+  if (differs || reading.passed) fail_different();
   // Who died without having joined counts as joined, with the iterations that it had announced.
   reading.joined = reading.joined || engine_.membership().lost.contains(member);
   return reading;
@@ -124,15 +127,8 @@ std::uint64_t JoinBoard::final_operation(int member) const {
   return number;
 }
 
-void JoinBoard::fail_different(int member) const {
-  const auto text_of = [](const shm::JoinBoard& board) {
-    return std::string(board.config.data(), strnlen(board.config.data(), board.config.size()));
-  };
-  engine_.fail({shm::FailureKind::mismatch, -1, PeerFailure::Cause::exited,
-                "the ranks' Join contexts differ: " + rank_label(engine_.memory(), engine_.rank()) +
-                    " has " + text_of(own()) + "; " + rank_label(engine_.memory(), member) +
-                    " has " + text_of(of(member)) +
-                    ". Pass the same Joinables, flags and arguments on all ranks"});
+void JoinBoard::fail_different() const {
+  engine_.fail(context_mismatch(engine_.memory(), generation_));
   engine_.throw_if_failed();
   throw CollectiveMismatch("the ranks' Join contexts differ");
 }

@@ -20,7 +20,7 @@ std::uint32_t fingerprint_of(const std::string& config) noexcept;
 class JoinBoard {
  public:
   // Enters: tells the config, and that this rank is inside from now on.
-  JoinBoard(GroupEngine& engine, std::string config);
+  JoinBoard(GroupEngine& engine, std::string config, std::chrono::nanoseconds timeout);
   // Leaves, if leave() or resume() hasn't yet.
   ~JoinBoard();
   JoinBoard(const JoinBoard&) = delete;
@@ -28,6 +28,8 @@ class JoinBoard {
 
   GroupEngine& engine() const noexcept { return engine_; }
   std::uint64_t iterations() const noexcept { return iterations_; }
+  // How long this rank waits without a sign of progress.
+  std::chrono::nanoseconds timeout() const noexcept { return timeout_; }
 
   // This rank begins its next iteration. One store.
   void announce();
@@ -56,12 +58,13 @@ class JoinBoard {
  private:
   shm::JoinBoard& own() const noexcept;
   shm::JoinBoard& of(int member) const noexcept;
-  [[noreturn]] void fail_different(int member) const;
+  [[noreturn]] void fail_different() const;
   std::uint64_t final_operation(int member) const;
   JoinReport::Death death_of(int member) const;
 
   GroupEngine& engine_;
   std::uint64_t generation_;
+  std::chrono::nanoseconds timeout_;
   std::uint64_t iterations_ = 0;
   bool left_ = false;
 };

@@ -20,8 +20,9 @@ void BoardCondition::check(Clock::time_point now) {
     signs_ = signs;
     since_ = now;
   }
-  board_.engine().check_awaited([this](int member) { return awaits(member); }, description(),
-                                since_, now);
+  AwaitedEvent event{description(), 0, since_, board_.timeout()};
+  event.limit = "JoinOptions::timeout";
+  board_.engine().check_awaited([this](int member) { return awaits(member); }, event, now);
 }
 
 sync::Waiting BoardCondition::waiting(shm::Doing doing) const {
@@ -39,7 +40,7 @@ bool IterationReached::awaits(int member) const {
 }
 
 std::string IterationReached::description() const {
-  return "iteration " + std::to_string(iteration_) + " of the Join context";
+  return "in iteration " + std::to_string(iteration_) + " of the Join context";
 }
 
 sync::Waiting IterationReached::waiting_for() const {
@@ -68,7 +69,7 @@ bool AllJoined::awaits(int member) const {
 }
 
 std::string AllJoined::description() const {
-  return "the end of the Join context";
+  return "at the end of the Join context";
 }
 
 void AllJoined::warn_of_skew() {

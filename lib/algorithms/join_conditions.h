@@ -25,6 +25,7 @@ class BoardCondition : public sync::Condition {
   virtual bool holds() = 0;
   // Whether it can't come true before the member has done something.
   virtual bool awaits(int member) const = 0;
+  // "at the end of the Join context", for reports.
   virtual std::string description() const = 0;
   // waiting_for() of a condition of this context.
   sync::Waiting waiting(shm::Doing doing) const;

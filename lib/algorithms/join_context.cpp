@@ -4,6 +4,8 @@
 #include "lib/algorithms/iteration_work.h"
 #include "lib/algorithms/shadowed_iterations.h"
 #include "lib/base/fault_point.h"
+#include "lib/distributed/attach.h"
+#include "lib/distributed/report.h"
 
 #include <tensorplay/error.h>
 
@@ -24,11 +26,12 @@ ProcessGroup group_of(const JoinableList& joinables) {
 JoinContext::JoinContext(JoinableList joinables, JoinOptions options)
     : joinables_(joinables.get()), options_(std::move(options)), group_(group_of(joinables)) {
   check_joinables();
+  if (options_.timeout) check_timeout(*options_.timeout);
   build_hooks();
   const UseGuard guard(group_.engine().job());
   group_.engine().throw_if_failed();
   if (options_.enable) {
-    board_.emplace(group_.engine(), config());
+    board_.emplace(group_.engine(), config(), options_.timeout.value_or(group_.timeout()));
     claim_joinables();
   } else {
     // No board: nobody waits at the end of a disabled context, so ranks may be any number apart.
@@ -257,8 +260,7 @@ void JoinContext::abandon(const std::string& what) noexcept {
       if (engine.survives()) {
         engine.leave_behind(text);
       } else {
-        engine.fail({shm::FailureKind::peer_failure, engine.rank(), PeerFailure::Cause::raised,
-                     "rank " + std::to_string(engine.rank()) + " " + text});
+        engine.fail(raised_failure(engine.memory(), engine.membership(), text));
       }
     }
   } catch (...) {

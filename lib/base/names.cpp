@@ -34,15 +34,15 @@ const char* name(CallPurpose purpose) noexcept {
     case CallPurpose::itself:
       return "";
     case CallPurpose::split:
-      return "split";
+      return "split()";
     case CallPurpose::model_check:
-      return "DistributedDataParallel: comparing the models";
+      return "DistributedDataParallel's model check";
     case CallPurpose::model_copy:
-      return "DistributedDataParallel: copying the model";
+      return "DistributedDataParallel's model copy";
     case CallPurpose::buffer_copy:
-      return "DistributedDataParallel: copying buffers";
+      return "DistributedDataParallel's buffer copy";
     case CallPurpose::gradients:
-      return "DistributedDataParallel: gradients";
+      return "DistributedDataParallel's gradients";
   }
   return "";
 }
@@ -61,10 +61,17 @@ std::string to_string(const Contributors& ranks) {
   if (ranks.empty()) return "no rank";
   std::string text = ranks.count() == 1 ? "rank " : "ranks ";
   const char* separator = "";
-  ranks.for_each([&](int rank) {
+  for (int rank = 0; rank <= ranks.highest(); ++rank) {
+    if (!ranks.contains(rank)) continue;
     text += separator + std::to_string(rank);
     separator = ", ";
-  });
+    int last = rank;
+    while (ranks.contains(last + 1)) ++last;
+    constexpr int kRunMin = 4;
+    if (last - rank + 1 < kRunMin) continue;
+    text += "-" + std::to_string(last);
+    rank = last;
+  }
   return text;
 }
 

@@ -60,8 +60,8 @@ ProcessGroup attach_rank(std::shared_ptr<shm::Segment> segment, int rank,
 }
 
 void record_end_of_rank(shm::Segment& segment, int rank, PeerFailure::Cause cause,
-                        std::string_view text) noexcept {
-  sync::record_end(segment.rank_block(rank).life, cause, text);
+                        std::string_view text, int status) noexcept {
+  sync::record_end(segment.rank_block(rank).life, cause, text, status);
 }
 
 }  // namespace tensorplay::distributed

@@ -21,8 +21,8 @@ ProcessGroup attach_rank(std::shared_ptr<shm::Segment> segment, int rank,
                          std::chrono::milliseconds timeout);
 
 // For whoever watches over the ranks (a parent): records how `rank` ended, so that its peers can
-// say so. Harmless if the rank said goodbye itself.
+// say so; `status` is the exit code or the signal. Harmless if the rank said goodbye itself.
 void record_end_of_rank(shm::Segment& segment, int rank, PeerFailure::Cause cause,
-                        std::string_view text) noexcept;
+                        std::string_view text, int status = PeerFailure::kUnknownStatus) noexcept;
 
 }  // namespace tensorplay::distributed

@@ -1,7 +1,7 @@
 #include "lib/distributed/call_check.h"
 
 #include "lib/collectives/chunk_plan.h"
-#include "lib/distributed/report.h"
+#include "lib/reduce/reduce_kernel.h"
 #include "lib/sync/progress.h"
 
 #include <tensorplay/error.h>

@@ -21,6 +21,8 @@ void record_failure(shm::FailureRecord& record, const Failure& failure) noexcept
   record.kind = failure.kind;
   record.rank = failure.rank;
   record.cause = static_cast<std::uint32_t>(failure.cause);
+  record.pid = failure.pid;
+  record.status = failure.status;
   const std::size_t length = std::min(failure.text.size(), record.text.size() - 1);
   std::memcpy(record.text.data(), failure.text.data(), length);
   record.text[length] = '\0';
@@ -41,14 +43,18 @@ Failure read_failure(const shm::FailureRecord& record) {
     std::this_thread::yield();
   }
   const auto cause = std::min(record.cause, static_cast<std::uint32_t>(PeerFailure::Cause::killed));
-  return {record.kind, record.rank, static_cast<PeerFailure::Cause>(cause),
-          std::string(record.text.data(), strnlen(record.text.data(), record.text.size()))};
+  return {record.kind,
+          record.rank,
+          static_cast<PeerFailure::Cause>(cause),
+          std::string(record.text.data(), strnlen(record.text.data(), record.text.size())),
+          record.pid,
+          record.status};
 }
 
 void throw_failure(const Failure& failure) {
   switch (failure.kind) {
     case shm::FailureKind::peer_failure:
-      throw PeerFailure(failure.rank, failure.cause, failure.text);
+      throw PeerFailure(failure.rank, failure.cause, failure.text, failure.pid, failure.status);
     case shm::FailureKind::mismatch:
       throw CollectiveMismatch(failure.text);
     case shm::FailureKind::damage:

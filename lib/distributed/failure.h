@@ -15,6 +15,8 @@ struct Failure {
   int rank = -1;                                          // that failed, for peer_failure
   PeerFailure::Cause cause = PeerFailure::Cause::exited;  // likewise
   std::string text;
+  int pid = 0;                               // of the rank that failed; 0 if it is unknown
+  int status = PeerFailure::kUnknownStatus;  // its exit code or signal
 };
 
 // Whether the group has failed. One load: for the hot path.

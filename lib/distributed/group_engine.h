@@ -14,6 +14,7 @@
 #include "lib/distributed/job.h"
 #include "lib/distributed/membership.h"
 #include "lib/distributed/operation.h"
+#include "lib/distributed/report.h"
 #include "lib/distributed/vaults.h"
 
 #include <chrono>
@@ -22,6 +23,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -53,13 +55,15 @@ class GroupEngine : public std::enable_shared_from_this<GroupEngine> {
   // The same for a joined rank in step; `supplies`: source is what the root broadcasts or scatters.
   std::shared_ptr<Operation> start_shadow(const CollectiveCall& call, bool supplies);
 
-  // Blocks until the operation is done. Throws what the group failed by. Takes the UseGuard itself.
-  void wait(Operation& operation);
+  // Blocks until the operation is done, or throws Timeout after `timeout`, if there is one. Throws
+  // what the group failed by. Takes the UseGuard itself.
+  void wait(Operation& operation, std::optional<std::chrono::nanoseconds> timeout);
   // Lets everything advance once; whether wait() would return at once. Takes the UseGuard itself.
   bool poll(Operation& operation);
   // For callers that hold the UseGuard: wait(), waiting for something else, and for everything that
   // was issued.
-  void wait_unguarded(Operation& operation);
+  void wait_unguarded(Operation& operation,
+                      std::optional<std::chrono::nanoseconds> timeout = std::nullopt);
   void wait_for(sync::Condition& condition);
   void drain();
   // For callers that ask again and again instead of waiting: now and then, looks whether somebody
@@ -79,9 +83,9 @@ class GroupEngine : public std::enable_shared_from_this<GroupEngine> {
   // Makes the group fail, for all of its ranks, unless it has failed already.
   void fail(const Failure& failure) noexcept;
   // A member that is awaited and gone makes the group fail, or is lost, if the group survives that;
-  // past the deadline the group fails. Throws if it has failed.
-  void check_awaited(const std::function<bool(int)>& awaits, const std::string& what,
-                     std::chrono::steady_clock::time_point since,
+  // past the deadline the group fails. Throws if it has failed; and Timeout, with the group whole,
+  // if only the time of this call is over.
+  void check_awaited(const std::function<bool(int)>& awaits, const AwaitedEvent& event,
                      std::chrono::steady_clock::time_point now);
 
   // Whether the group goes on when a member is gone.

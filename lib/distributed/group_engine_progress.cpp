@@ -2,7 +2,9 @@
 #include "lib/base/fault_point.h"
 #include "lib/collectives/small.h"
 #include "lib/distributed/group_engine.h"
+#include "lib/distributed/posted_call.h"
 #include "lib/distributed/report.h"
+#include "lib/distributed/whereabouts.h"
 #include "lib/sync/activity.h"
 #include "lib/sync/arrival.h"
 
@@ -108,7 +110,7 @@ bool GroupEngine::see_member(Operation& operation, int member) {
 
 void GroupEngine::accept(Operation& operation, int member, const shm::ArrivalLine& line) {
   if (!agrees(operation, line)) {
-    throw CollectiveMismatch(describe_mismatch(memory_, operation.number));
+    throw CollectiveMismatch(describe_mismatch(memory_, membership_, operation.number));
   }
   operation.participants.insert(member);
   if ((line.flags & shm::kShadow) == 0) operation.active.insert(member);

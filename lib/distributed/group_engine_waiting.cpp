@@ -3,7 +3,9 @@
 #include "lib/collectives/vaulted_run.h"
 #include "lib/distributed/group_engine.h"
 #include "lib/distributed/join_deadlock.h"
+#include "lib/distributed/posted_call.h"
 #include "lib/distributed/report.h"
+#include "lib/distributed/whereabouts.h"
 #include "lib/sync/arrival.h"
 #include "lib/sync/doorbell.h"
 #include "lib/sync/liveness.h"
@@ -17,8 +19,9 @@ using Clock = std::chrono::steady_clock;
 // Waiting for one operation.
 class OperationCondition final : public sync::Condition {
  public:
-  OperationCondition(GroupEngine& engine, Operation& operation)
-      : engine_(engine), operation_(operation), since_(Clock::now()) {}
+  OperationCondition(GroupEngine& engine, Operation& operation,
+                     std::optional<std::chrono::nanoseconds> timeout)
+      : engine_(engine), operation_(operation), since_(Clock::now()), timeout_(timeout) {}
 
   bool poll() override {
     engine_.job_->progress();
@@ -27,10 +30,15 @@ class OperationCondition final : public sync::Condition {
   void check(Clock::time_point now) override {
     // All may have arrived at this operation before the group failed: then its own result counts.
     if (engine_.failed() && poll()) return;
-    engine_.check_awaited(
-        [this](int member) { return engine_.awaits(operation_, member); },
-        describe(operation_.call) + ", operation " + std::to_string(operation_.number), since_,
-        now);
+    AwaitedEvent event{
+        "in " + describe(operation_.call) + ", operation " + std::to_string(operation_.number),
+        operation_.number, since_, engine_.job_->timeout()};
+    event.call_timeout = timeout_;
+    engine_.check_awaited([this](int member) { return engine_.awaits(operation_, member); }, event,
+                          now);
+  }
+  std::chrono::nanoseconds slice() const override {
+    return timeout_ ? sync::slice_until(since_ + *timeout_) : Condition::slice();
   }
   std::uint32_t sleeping_for() const override { return engine_.sleeping_for(operation_); }
   sync::Waiting waiting_for() const override {
@@ -42,6 +50,7 @@ class OperationCondition final : public sync::Condition {
   GroupEngine& engine_;
   Operation& operation_;
   Clock::time_point since_;
+  std::optional<std::chrono::nanoseconds> timeout_;
 };
 
 // Waiting for memory that outlives this rank, until others have read what lies there.
@@ -65,9 +74,14 @@ class VaultCondition final : public sync::Condition {
           return engine_.vaults_.awaits(member) ||
                  (!issued.empty() && engine_.awaits(*issued.front(), member));
         },
-        "memory for " + describe(operation_.call), since_, now);
+        {"for memory to post " + describe(operation_.call), 0, since_, engine_.job_->timeout()},
+        now);
   }
   std::uint32_t sleeping_for() const override { return shm::kAnyRank; }
+  sync::Waiting waiting_for() const override {
+    return {shm::Doing::operation, engine_.memory_.slot(), operation_.call.kind,
+            operation_.call.purpose, engine_.next_number_};
+  }
   Vault* vault() const noexcept { return vault_; }
 
  private:
@@ -84,16 +98,17 @@ Vault* GroupEngine::take_vault(const Operation& operation) {
   return condition.vault();
 }
 
-void GroupEngine::wait(Operation& operation) {
+void GroupEngine::wait(Operation& operation, std::optional<std::chrono::nanoseconds> timeout) {
   const UseGuard guard(*job_);
-  wait_unguarded(operation);
+  wait_unguarded(operation, timeout);
 }
 
-void GroupEngine::wait_unguarded(Operation& operation) {
+void GroupEngine::wait_unguarded(Operation& operation,
+                                 std::optional<std::chrono::nanoseconds> timeout) {
   job_->progress();
   if (operation.stage == Stage::done) return;
   throw_if_failed();
-  OperationCondition condition(*this, operation);
+  OperationCondition condition(*this, operation, timeout);
   wait_for(condition);
 }
 
@@ -105,7 +120,7 @@ bool GroupEngine::poll(Operation& operation) {
   const UseGuard guard(*job_);
   job_->progress();
   if (operation.stage != Stage::done) {
-    OperationCondition condition(*this, operation);
+    OperationCondition condition(*this, operation, std::nullopt);
     look_now_and_then(condition);
   }
   return operation.stage == Stage::done || failed() || !left_behind_.empty();
@@ -151,8 +166,8 @@ void GroupEngine::fail(const Failure& failure) noexcept {
   sync::ring_all(memory_.segment());
 }
 
-void GroupEngine::check_awaited(const std::function<bool(int)>& awaits, const std::string& what,
-                                Clock::time_point since, Clock::time_point now) {
+void GroupEngine::check_awaited(const std::function<bool(int)>& awaits, const AwaitedEvent& event,
+                                Clock::time_point now) {
   throw_if_failed();
   Contributors awaited;
   for (int member = 0; member < size(); ++member) {
@@ -161,13 +176,18 @@ void GroupEngine::check_awaited(const std::function<bool(int)>& awaits, const st
   awaited.for_each([&](int member) {
     // What a member published before it went counts: so look for its end first, then once more.
     if (!is_gone(member) || !awaits(member)) return;
-    survives_ ? lose(member) : fail(peer_failure(memory_, member, what));
+    survives_ ? lose(member) : fail(peer_failure(memory_, membership_, member, event));
   });
-  if (!asking_) check_deadlock(awaited, what);
-  if (!failed() && now - since > job_->timeout()) {
-    fail(timeout_failure(memory_, awaited, what, now - since));
+  if (!asking_) check_deadlock(awaited, event.where);
+  const auto waited = now - event.since;
+  if (!failed() && waited > event.timeout) {
+    fail(timeout_failure(memory_, membership_, awaited, event, waited));
   }
   throw_if_failed();
+  if (!event.call_timeout || waited < *event.call_timeout) return;
+  AwaitedEvent call = event;
+  call.limit = "the timeout of this call. The operation goes on";
+  throw Timeout(timeout_failure(memory_, membership_, awaited, call, waited).text);
 }
 
 // Fails if one of those who are awaited waits for this rank itself.

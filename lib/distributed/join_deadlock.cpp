@@ -1,7 +1,7 @@
 #include "lib/distributed/join_deadlock.h"
 
 #include "lib/distributed/group_engine.h"
-#include "lib/distributed/report.h"
+#include "lib/distributed/whereabouts.h"
 #include "lib/sync/activity.h"
 #include "lib/sync/doorbell.h"
 #include "lib/sync/join_board.h"

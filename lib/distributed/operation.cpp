@@ -6,14 +6,14 @@
 
 namespace tensorplay::distributed {
 
-Contributors Operation::wait() {
+Contributors Operation::wait(std::optional<std::chrono::nanoseconds> timeout) {
   if (stage != Stage::done) {
     const auto group = engine.lock();
     if (!group) {
       throw InvalidArgument(std::string(name(call.kind)) +
                             ": its process group was given up before the operation ended");
     }
-    group->wait(*this);
+    group->wait(*this, timeout);
   }
   if (error) std::rethrow_exception(error);
   return active;

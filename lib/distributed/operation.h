@@ -42,10 +42,10 @@ class Operation final : public WorkState {
         shape(collectives::Shape::of(call_, world_size)),
         algorithm(collectives::algorithm_for(shape)) {}
 
-  Contributors wait() override;
+  Contributors wait(std::optional<std::chrono::nanoseconds> timeout) override;
   bool is_completed() override;
   Contributors contributors() const override;
-  std::int64_t result() override { return wait().count(); }
+  std::int64_t result() override { return wait({}).count(); }
 
   std::weak_ptr<GroupEngine> engine;
   CollectiveCall call;

@@ -68,7 +68,15 @@ void ProcessGroup::deallocate_bytes(void* memory) {
 // --- Work ---
 
 Contributors Work::wait() {
-  return state_ ? state_->wait() : Contributors{};
+  return state_ ? state_->wait({}) : Contributors{};
+}
+
+Contributors Work::wait(std::chrono::milliseconds timeout) {
+  if (timeout < std::chrono::milliseconds::zero()) {
+    throw InvalidArgument("Work::wait(): timeout is " + std::to_string(timeout.count()) +
+                          " ms; it must not be negative");
+  }
+  return state_ ? state_->wait(timeout) : Contributors{};
 }
 
 bool Work::is_completed() {

@@ -9,6 +9,8 @@
 #include "lib/distributed/group_engine.h"
 #include "lib/distributed/job_name.h"
 #include "lib/distributed/leftovers.h"
+#include "lib/distributed/report.h"
+#include "lib/distributed/whereabouts.h"
 #include "lib/sync/activity.h"
 #include "lib/sync/liveness.h"
 
@@ -96,12 +98,12 @@ int attached_count(const shm::Segment& segment) {
   return static_cast<int>(segment.header().attached_count.load(std::memory_order_acquire));
 }
 
-std::string missing_ranks(const shm::Segment& segment) {
+Contributors missing_ranks(const shm::Segment& segment) {
   Contributors missing;
   for (int rank = 0; rank < segment.world_size(); ++rank) {
     if (sync::vitality(segment, rank) == sync::Vitality::absent) missing.insert(rank);
   }
-  return to_string(missing);
+  return missing;
 }
 
 // A rank that came and died will be missed for ever: a failure of the group, so that all who wait
@@ -112,11 +114,7 @@ void check_nobody_has_died(GroupEngine& engine) {
   engine.throw_if_failed();
   for (int rank = 0; rank < segment.world_size(); ++rank) {
     if (sync::vitality(segment, rank) != sync::Vitality::vanished) continue;
-    const shm::Life& life = segment.rank_block(rank).life;
-    const sync::EndOfLife end = sync::await_end(life);
-    engine.fail({shm::FailureKind::peer_failure, rank, end.cause,
-                 "rank " + std::to_string(rank) + " (" + sync::process_label(life) + ") " +
-                     end.text + " in init_process_group, before all ranks of the job had started"});
+    engine.fail(start_failure(engine.memory(), engine.membership(), rank));
     engine.throw_if_failed();
   }
 }
@@ -130,11 +128,17 @@ void wait_for_everyone(GroupEngine& engine, const ProcessGroupOptions& options,
     if (attached_count(segment) >= options.world_size) return;
     check_nobody_has_died(engine);
     if (Clock::now() > deadline) {
-      throw Timeout("rank " + std::to_string(options.rank) + " of job '" + options.job_name +
-                    "' waited " + std::to_string(options.timeout.count()) + " ms for " +
-                    missing_ranks(segment) + " to start; start all " +
-                    std::to_string(options.world_size) +
-                    " ranks, with the same job name, or raise the timeout");
+      const Contributors missing = missing_ranks(segment);
+      Contributors others;
+      for (int rank = 0; rank < options.world_size; ++rank) {
+        if (rank != options.rank && !missing.contains(rank)) others.insert(rank);
+      }
+      throw Timeout(with_lines(
+          "rank " + std::to_string(options.rank) + " of job '" + options.job_name + "' waited " +
+              std::to_string(options.timeout.count()) + " ms for " + to_string(missing) +
+              " to start; start all " + std::to_string(options.world_size) +
+              " ranks, with the same job name, or raise the timeout",
+          whereabouts(engine.memory(), engine.membership(), others), ""));
     }
     std::this_thread::sleep_for(kPollInterval);
   }

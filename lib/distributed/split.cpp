@@ -103,8 +103,9 @@ std::string reason_of(Outcome outcome, const std::string& own_reason) {
 }  // namespace
 
 ProcessGroup ProcessGroup::split(int color, int key) {
+  ProcessGroup parent = as_part_of(CallPurpose::split);
   const std::vector<int> members =
-      members_of(gather_choices(*this, engine_->membership().lost, color, key), color);
+      members_of(gather_choices(parent, engine_->membership().lost, color, key), color);
   std::vector<int> world_ranks;
   for (int member : members) world_ranks.push_back(engine_->memory().world_rank(member));
   shm::Segment& segment = *engine_->job().segment();
@@ -118,7 +119,7 @@ ProcessGroup ProcessGroup::split(int color, int key) {
     own_reason = error.what();
   }
   fault_point("split.before_telling_slot");
-  const std::optional<int> slot = agree_on_slot(*this, members.front(), own_slot);
+  const std::optional<int> slot = agree_on_slot(parent, members.front(), own_slot);
   Outcome outcome = outcome_of(segment, slot, world_ranks);
   const bool has_slot = outcome == Outcome::ready;
   const auto self = static_cast<int>(std::ranges::find(members, rank()) - members.begin());
@@ -129,7 +130,7 @@ ProcessGroup ProcessGroup::split(int color, int key) {
     own_reason = error.what();
   }
   fault_point("split.member_reserved");
-  outcome = worst(*this, outcome);
+  outcome = worst(parent, outcome);
   if (outcome != Outcome::ready) {
     if (has_slot) leave_group_slot(segment, *slot, self);
     // All survivors know, and begin anew without it.

@@ -3,7 +3,9 @@
 
 #include <tensorplay/distributed/contributors.h>
 
+#include <chrono>
 #include <cstdint>
+#include <optional>
 
 namespace tensorplay::distributed {
 
@@ -11,7 +13,8 @@ namespace tensorplay::distributed {
 class WorkState {
  public:
   virtual ~WorkState() = default;
-  virtual Contributors wait() = 0;
+  // `timeout`: of this call; none for the group's only.
+  virtual Contributors wait(std::optional<std::chrono::nanoseconds> timeout) = 0;
   virtual bool is_completed() = 0;
   virtual Contributors contributors() const = 0;
   virtual std::int64_t result() = 0;

@@ -56,7 +56,9 @@ SpawnReport spawn(int world_size, const std::function<void(ProcessGroup&)>& body
       options.on_peer_failure == distributed::PeerFailurePolicy::continue_without;
   SpawnReport report;
   const auto tell_end = [&](int rank, const ChildEnd& end) {
-    distributed::record_end_of_rank(*segment, rank, cause_of(end), end.text());
+    const bool known = end.process.how != ProcessEnd::How::unknown;
+    distributed::record_end_of_rank(*segment, rank, cause_of(end), end.text(),
+                                    known ? end.process.code : PeerFailure::kUnknownStatus);
     const bool is_lost = others_go_on && end.process.how == ProcessEnd::How::killed;
     if (is_lost) report.lost.push_back({rank, end.pid, end.text()});
   };

@@ -28,17 +28,18 @@ BufferSync::BufferSync(std::vector<Buffer> buffers, ProcessGroup& group)
 
 void BufferSync::run() {
   if (memory_.floats().empty()) return;
-  while (!run_from(group_.barrier().highest())) {
+  ProcessGroup copying = group_.as_part_of(distributed::CallPurpose::buffer_copy);
+  while (!run_from(copying.barrier().highest(), copying)) {
   }
 }
 
 // False if the root has died before all had its buffers: then another one's are taken.
-bool BufferSync::run_from(int root) {
+bool BufferSync::run_from(int root, ProcessGroup& copying) {
   if (root < 0) return true;
   fault_point("buffers.root_chosen");
   if (root == group_.rank()) pack();
   try {
-    const bool made = !group_.broadcast(memory_.floats(), root).empty();
+    const bool made = !copying.broadcast(memory_.floats(), root).empty();
     fault_point("buffers.sent");
     if (made && root != group_.rank()) unpack();
     return true;

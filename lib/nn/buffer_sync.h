@@ -25,7 +25,7 @@ class BufferSync {
   void run();
 
  private:
-  bool run_from(int root);
+  bool run_from(int root, distributed::ProcessGroup& copying);
   void pack();
   void unpack();
 

@@ -139,7 +139,7 @@ void GradientReducer::settle() {
 bool GradientReducer::shadow(Divisor divisor) {
   // One after the other: the first one tells whether the others are made at all.
   for (std::size_t i = 0; i < plan_.buckets.size(); ++i) {
-    const Contributors contributors = group_.all_reduce(bucket_memory(i));
+    const Contributors contributors = reduce(i).wait();
     if (contributors.empty()) return false;
     deliver(i, number(divisor, contributors), Unused::clear);
   }
@@ -178,8 +178,13 @@ void GradientReducer::fill(std::size_t parameter) {
 
 void GradientReducer::start_full_buckets() {
   while (started_.size() < plan_.buckets.size() && unfilled_[started_.size()] == 0) {
-    started_.push_back(group_.all_reduce_async(bucket_memory(started_.size())));
+    started_.push_back(reduce(started_.size()));
   }
+}
+
+distributed::Work GradientReducer::reduce(std::size_t bucket) {
+  return group_.as_part_of(distributed::CallPurpose::gradients)
+      .all_reduce_async(bucket_memory(bucket));
 }
 
 void GradientReducer::deliver(std::size_t index, int divisor, Unused unused) {

@@ -73,6 +73,7 @@ class GradientReducer {
   void accumulate();
   void fill(std::size_t parameter);
   void start_full_buckets();
+  distributed::Work reduce(std::size_t bucket);
   void deliver(std::size_t bucket, int divisor, Unused unused);
   int number(Divisor divisor, const distributed::Contributors& contributors) const;
 

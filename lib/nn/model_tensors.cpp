@@ -38,8 +38,9 @@ ModelOutline ModelTensors::outline(const parallel::DistributedDataParallelOption
 }
 
 void ModelTensors::broadcast(distributed::ProcessGroup& group, int root) const {
-  for (const Parameter& parameter : parameters) group.broadcast(parameter.value, root);
-  for (const Buffer& buffer : buffers) group.broadcast(buffer.value, root);
+  distributed::ProcessGroup copying = group.as_part_of(distributed::CallPurpose::model_copy);
+  for (const Parameter& parameter : parameters) copying.broadcast(parameter.value, root);
+  for (const Buffer& buffer : buffers) copying.broadcast(buffer.value, root);
 }
 
 std::uint64_t ModelTensors::checksum() const noexcept {

@@ -68,7 +68,8 @@ int Replica::rank_with_final_model(bool is_last_joiner) {
   constexpr std::int64_t kUsesMax = std::int64_t{1} << 40;
   const std::int64_t uses = is_last_joiner ? kUsesMax : std::min(uses_, kUsesMax - 1);
   std::int64_t best = uses * distributed::kRankCountMax + group_.rank();
-  group_.all_reduce(std::span(&best, 1), ReduceOp::max);
+  group_.as_part_of(distributed::CallPurpose::model_copy)
+      .all_reduce(std::span(&best, 1), ReduceOp::max);
   return static_cast<int>(best % distributed::kRankCountMax);
 }
 

@@ -41,7 +41,7 @@ namespace tensorplay::shm {
 
 // "TNSRPLAY" in the order of the bytes: tells our segments from other people's files.
 inline constexpr std::uint64_t kMagic = 0x59414c5052534e54;
-inline constexpr std::uint32_t kLayoutVersion = 7;  // bump on any change in this file
+inline constexpr std::uint32_t kLayoutVersion = 8;  // bump on any change in this file
 
 using distributed::kRankCountMax;
 inline constexpr int kGroupCountMax = 64;  // one per bit of SegmentHeader::group_slots
@@ -82,8 +82,8 @@ struct Life {
   // How the rank ended: 0, kEndBeingWritten or 1 + PeerFailure::Cause. Writer: the rank itself, if
   // it has last words, or its parent: who changes it from 0 to kEndBeingWritten.
   std::atomic<std::uint32_t> end;
-  std::int32_t pid;  // written before `attached`, then constant
-  std::int32_t reserved;
+  std::int32_t pid;                // written before `attached`, then constant
+  std::int32_t end_status;         // exit code or signal, or -1; written with end_text
   std::uint64_t pid_namespace;     // inode of the PID namespace in which `pid` counts
   std::uint64_t start_time;        // of the process, in clock ticks since boot: tells pids apart
   pthread_mutex_t mutex;           // robust, process-shared; held by the rank
@@ -164,7 +164,9 @@ struct FailureRecord {
   FailureKind kind;
   std::int32_t rank;            // that failed, for peer_failure
   std::uint32_t cause;          // PeerFailure::Cause
-  std::array<char, 4064> text;  // ends in '\0'
+  std::int32_t pid;             // of the rank that failed; 0: unknown
+  std::int32_t status;          // its exit code or signal; PeerFailure::kUnknownStatus
+  std::array<char, 4056> text;  // ends in '\0'
 };
 
 struct GroupHeader {

@@ -28,12 +28,13 @@ Speakers& speakers() {
   return all;
 }
 
-void say(PeerFailure::Cause cause, const std::string& words) noexcept {
+void say(PeerFailure::Cause cause, const std::string& words,
+         int status = PeerFailure::kUnknownStatus) noexcept {
   // Whoever ends while another thread is just at it ends without a word.
   const std::unique_lock lock(speakers().mutex, std::try_to_lock);
   if (!lock) return;
   for (shm::Life* life : speakers().lives) {
-    if (life->pid == getpid()) record_end(*life, cause, words);
+    if (life->pid == getpid()) record_end(*life, cause, words, status);
   }
 }
 
@@ -51,7 +52,8 @@ void say(PeerFailure::Cause cause, const std::string& words) noexcept {
 
 void speak_at_exit(int exit_code, void*) noexcept {
   try {
-    say(PeerFailure::Cause::exited, "exited with code " + std::to_string(exit_code & 0xff));
+    const int code = exit_code & 0xff;
+    say(PeerFailure::Cause::exited, "exited with code " + std::to_string(code), code);
   } catch (...) {
     // As above.
   }

@@ -123,10 +123,11 @@ EndOfLife end_of_zombie(int exit_code) {
   if (WIFSIGNALED(exit_code)) {
     const int signal = WTERMSIG(exit_code);
     return {true, PeerFailure::Cause::killed,
-            "was ended by signal " + std::to_string(signal) + " (" + strsignal(signal) + ")"};
+            "was ended by signal " + std::to_string(signal) + " (" + strsignal(signal) + ")",
+            signal};
   }
   return {true, PeerFailure::Cause::exited,
-          "exited with code " + std::to_string(WEXITSTATUS(exit_code))};
+          "exited with code " + std::to_string(WEXITSTATUS(exit_code)), WEXITSTATUS(exit_code)};
 }
 
 }  // namespace
@@ -138,7 +139,7 @@ EndOfLife end_of(const shm::Life& life) {
     const auto cause = std::min(end - 1, static_cast<std::uint32_t>(PeerFailure::Cause::killed));
     const char* text = life.end_text.data();
     return {true, static_cast<PeerFailure::Cause>(cause),
-            std::string(text, strnlen(text, life.end_text.size()))};
+            std::string(text, strnlen(text, life.end_text.size())), life.end_status};
   }
   const auto status = status_of(life);
   if (status && status->state == 'Z') return end_of_zombie(status->exit_code);
@@ -178,7 +179,8 @@ std::string activity_of(const shm::Life& life) {
   }
 }
 
-void record_end(shm::Life& life, PeerFailure::Cause cause, std::string_view text) noexcept {
+void record_end(shm::Life& life, PeerFailure::Cause cause, std::string_view text,
+                int status) noexcept {
   std::uint32_t expected = 0;
   // Relaxed: decides who writes the text; it is published by the store below.
   if (!life.end.compare_exchange_strong(expected, shm::kEndBeingWritten,
@@ -188,6 +190,7 @@ void record_end(shm::Life& life, PeerFailure::Cause cause, std::string_view text
   const std::size_t length = std::min(text.size(), life.end_text.size() - 1);
   std::memcpy(life.end_text.data(), text.data(), length);
   life.end_text[length] = '\0';
+  life.end_status = status;
   // SYNC end. Release: pairs with end_of(); the text is visible with it.
   life.end.store(1 + static_cast<std::uint32_t>(cause), std::memory_order_release);
 }

@@ -70,6 +70,7 @@ struct EndOfLife {
   // "raised std::bad_alloc: ...", "was ended by signal 9 (Killed)", "exited with code 3", "replaced
   // its program by execve() (it runs 'sleep' now)", ...
   std::string text;
+  int status = PeerFailure::kUnknownStatus;  // the exit code or the signal
 };
 EndOfLife end_of(const shm::Life& life);
 // The same, with patience: a parent needs a moment to tell, the kernel to finish. 20 ms at most.
@@ -81,6 +82,7 @@ std::string activity_of(const shm::Life& life);
 // Called by a parent that watches the rank, or by the rank itself, which knows more: tells its
 // peers how it ended. The first call counts. The rank isn't taken for dead by this alone, once it
 // has attached.
-void record_end(shm::Life& life, PeerFailure::Cause cause, std::string_view text) noexcept;
+void record_end(shm::Life& life, PeerFailure::Cause cause, std::string_view text,
+                int status = PeerFailure::kUnknownStatus) noexcept;
 
 }  // namespace tensorplay::sync

@@ -4,6 +4,7 @@
 #include "lib/sync/usable_cpus.h"
 
 #include <sched.h>
+#include <algorithm>
 
 namespace tensorplay::sync {
 namespace {
@@ -61,6 +62,11 @@ bool yield_for_a_while(Condition& condition) {
 }
 
 }  // namespace
+
+std::chrono::nanoseconds slice_until(Clock::time_point deadline) noexcept {
+  const auto left = std::chrono::nanoseconds(deadline - Clock::now());
+  return std::clamp(left, std::chrono::nanoseconds(0), kSlice);
+}
 
 bool Waiter::spin(Condition& condition, int rank_count) const {
   if (rank_count <= usable_cpus(segment_.header())) {

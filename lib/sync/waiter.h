@@ -19,6 +19,9 @@
 
 namespace tensorplay::sync {
 
+// The longest sleep of somebody who is rung for.
+inline constexpr std::chrono::nanoseconds kSlice = std::chrono::milliseconds(50);
+
 // What is waited for.
 class Condition {
  public:
@@ -32,8 +35,11 @@ class Condition {
   // What is told to those who ask what this rank is doing.
   virtual Waiting waiting_for() const { return {}; }
   // The longest sleep without a look. Shorter for what nobody rings for.
-  virtual std::chrono::nanoseconds slice() const { return std::chrono::milliseconds(50); }
+  virtual std::chrono::nanoseconds slice() const { return kSlice; }
 };
+
+// A slice for a wait that is to end at `deadline`.
+std::chrono::nanoseconds slice_until(std::chrono::steady_clock::time_point deadline) noexcept;
 
 // Waits as one rank. Cheap to make.
 class Waiter {

@@ -153,6 +153,7 @@ BOOST_AUTO_TEST_CASE(ranks_that_don_t_come_are_named) {
   BOOST_TEST(says(error, "waited 400 ms for"), error);
   BOOST_TEST(says(error, "0, 2 to start"), error);
   BOOST_TEST(says(error, "start all 4 ranks"), error);
+  BOOST_TEST(says(error, "\n  rank 1 (pid "), error);
   BOOST_TEST(other->report().starts_with("Timeout: rank 1 of job"));
   BOOST_TEST(!job.is_there());
 }

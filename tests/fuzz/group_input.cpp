@@ -131,7 +131,7 @@ class Rank {
     if (works_.empty()) return;
     const auto work = works_.front();
     works_.pop_front();
-    work->wait();
+    work->wait({});
   }
   void use_joinable(InputBytes& input) {
     if (!join_) {

@@ -171,7 +171,8 @@ class Parent {
         // In the words of those who look for themselves.
         killed ? "was ended by signal " + std::to_string(outcome.signal) + " (" +
                      strsignal(outcome.signal) + ")"
-               : "exited with code " + std::to_string(outcome.exit_code));
+               : "exited with code " + std::to_string(outcome.exit_code),
+        killed ? outcome.signal : outcome.exit_code);
   }
 
   void kill_the_hung() {

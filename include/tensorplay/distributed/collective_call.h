@@ -35,7 +35,7 @@ enum class CallPurpose : std::uint8_t {
   gradients = 5,
 };
 
-// "split", "DistributedDataParallel: gradients", ...; "" for itself and for unknown values.
+// "split()", "DistributedDataParallel's gradients", ...; "" for itself and for unknown values.
 const char* name(CallPurpose purpose) noexcept;
 
 // One call. `count` is in elements of one rank's block: the whole buffer where there are no blocks.

@@ -79,7 +79,7 @@ class Contributors {
   std::array<std::uint64_t, kRankCountMax / 64> words_{};
 };
 
-// "ranks 0, 1, 3", "rank 2", "no rank": for messages.
+// "ranks 0, 1, 3", "ranks 0-3, 6", "rank 2", "no rank": for messages.
 std::string to_string(const Contributors& ranks);
 
 }  // namespace tensorplay::distributed

@@ -199,7 +199,7 @@ class ProcessGroup {
     deallocate_bytes(memory.data());
   }
 
-  // The longest a wait of this group lasts.
+  // The longest a wait of this group lasts, unless JoinOptions or the call say otherwise.
   std::chrono::milliseconds timeout() const noexcept;
 
   // Whether two handles refer to the same group.

@@ -32,6 +32,12 @@ class Work {
   // where the root had joined; the same again at every further call.
   Contributors wait();
 
+  // The same, for `timeout` at most; 0 looks once. Then throws Timeout with the report of what
+  // every rank is doing, on this rank alone: the operation goes on, the buffers still belong to it,
+  // the group is as whole as before, and wait() may be called again. The group's own time-out
+  // counts beside this one, for each call of wait() anew; after that one is_completed() is true.
+  Contributors wait(std::chrono::milliseconds timeout);
+
   // True if wait() would not block. Lets all operations of this process advance; never blocks. True
   // as well once the group has failed, which wait() then throws; a time-out is counted by wait()
   // only.

@@ -40,6 +40,7 @@
 #include <tensorplay/distributed/algorithms/joinable.h>
 #include <tensorplay/distributed/work.h>
 
+#include <chrono>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -73,6 +74,10 @@ struct JoinOptions {
   bool throw_on_early_termination = false;
   // What the Joinables' join_hook() receive.
   JoinKwargs kwargs = {};
+  // The longest that this rank waits for the others at the end of the context, or in a notification
+  // that waits, without any sign of progress of theirs. Unset: the group's time-out. Collectives go
+  // by the group's in any case.
+  std::optional<std::chrono::milliseconds> timeout = std::nullopt;
   // A joined rank warns once, on stderr, when the others are this many iterations ahead of it.
   std::int64_t skew_warning_threshold = 1000;
 };
@@ -96,8 +101,8 @@ class Join {
 
   // Joins: this rank has no more inputs. Shadows what the hooks ask for, waits until all ranks have
   // joined, runs the post hooks. A second call returns the same report, or throws if there is none
-  // because an exception ended the context. Throws what the hooks throw, PeerFailure, Timeout (the
-  // group's time-out counted from the last sign of progress of any active rank), and
+  // because an exception ended the context. Throws what the hooks throw, PeerFailure, Timeout
+  // (JoinOptions::timeout, counted from the last sign of progress of any active rank), and
   // EarlyTermination if that was asked for.
   JoinReport finish();
 
