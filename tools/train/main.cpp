@@ -61,8 +61,8 @@ class RunWatch : public TrainingObserver {
     progress_.batch_done(epoch, done, count);
   }
   void epoch_done(const EpochResult& result) override { progress_.epoch_done(result); }
-  // The clock of the last epoch may be late.
-  void run_done() const {
+  // The clock of the last epoch may be late, and who is to be killed isn't to count as a survivor.
+  void epochs_end() override {
     if (death_) death_->wait();
   }
 
@@ -131,7 +131,6 @@ int train(Settings settings, ProcessGroupOptions job) {
   std::optional<RunWatch> watch(std::in_place, settings, group);
   Trainer trainer(group, dataset, settings, *watch);
   const RunReport report = trainer.run();
-  watch->run_done();
   watch.reset();
   tell(report, trainer, group);
   return report.checksums_equal() ? exit_code::kSuccess : exit_code::kChecksumsDiffer;

@@ -125,6 +125,7 @@ RunReport Trainer::run() {
     note_missing(epoch, living_, "after its last batch", report);
     if (leads()) observer_.epoch_done(report.epochs.back());
   }
+  observer_.epochs_end();
   gather_checksums(report);
   note_missing(settings_.epochs, living_, "after the epoch", report);
   return report;

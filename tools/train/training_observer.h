@@ -16,6 +16,8 @@ class TrainingObserver {
   // The leader has made `done` of its `count` batches of epoch 1, 2...
   virtual void batch_done([[maybe_unused]] int epoch, [[maybe_unused]] std::size_t done,
                           [[maybe_unused]] std::size_t count) {}
+  // This rank has made all its epochs; the models are compared next.
+  virtual void epochs_end() {}
   // All ranks have ended an epoch; to the leader.
   virtual void epoch_done([[maybe_unused]] const EpochResult& result) {}
 };
