@@ -4,17 +4,39 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <cstring>
+#include <string>
 #include <thread>
 
 namespace tensorplay::distributed {
+namespace {
 
-void record_failure(shm::FailureRecord& record, const Failure& failure) noexcept {
+// Beyond every member: what a damaged record may name.
+constexpr std::uint32_t kNobody = kRankCountMax;
+
+shm::FailureState written_by(int writer) noexcept {
+  return static_cast<shm::FailureState>(1 + static_cast<std::uint32_t>(writer));
+}
+
+Failure recorded(const shm::FailureRecord& record) {
+  const auto cause = std::min(record.cause, static_cast<std::uint32_t>(PeerFailure::Cause::killed));
+  return {record.kind,
+          record.rank,
+          static_cast<PeerFailure::Cause>(cause),
+          std::string(record.text.data(), strnlen(record.text.data(), record.text.size())),
+          record.pid,
+          record.status};
+}
+
+}  // namespace
+
+void record_failure(shm::FailureRecord& record, int writer, const Failure& failure) noexcept {
   auto expected = shm::FailureState::none;
-  // SYNC failure. Release: pairs with has_failed(), for those who see `writing`. Relaxed on
-  // failure: another rank's record counts.
-  if (!record.state.compare_exchange_strong(expected, shm::FailureState::writing,
-                                            std::memory_order_release, std::memory_order_relaxed)) {
+  // SYNC failure. Release: pairs with has_failed(), for those who see that it's being written.
+  // Relaxed on failure: another rank's record counts.
+  if (!record.state.compare_exchange_strong(expected, written_by(writer), std::memory_order_release,
+                                            std::memory_order_relaxed)) {
     return;
   }
   fault_point("failure.writing");
@@ -31,24 +53,26 @@ void record_failure(shm::FailureRecord& record, const Failure& failure) noexcept
   fault_point("failure.recorded");
 }
 
-Failure read_failure(const shm::FailureRecord& record) {
-  // Writing takes microseconds; a writer that died in between must not hang its readers.
+Failure read_failure(const shm::FailureRecord& record,
+                     const std::function<std::optional<Failure>(int writer)>& end_of) {
+  // Writing takes microseconds, unless the writer is stopped in between.
   const auto patience = std::chrono::steady_clock::now() + std::chrono::milliseconds(200);
-  // SYNC failure. Acquire: pairs with record_failure().
-  while (record.state.load(std::memory_order_acquire) != shm::FailureState::ready) {
+  for (;;) {
+    // SYNC failure. Acquire: pairs with record_failure().
+    const auto state = record.state.load(std::memory_order_acquire);
+    if (state == shm::FailureState::ready) return recorded(record);
+    const auto writer = static_cast<std::uint32_t>(state) - 1;
+    // Its end first, then the record once more: it may have been written in between.
+    const auto end = end_of(static_cast<int>(std::min(writer, kNobody)));
+    // SYNC failure. Acquire: pairs with record_failure().
+    if (end && record.state.load(std::memory_order_acquire) == state) return *end;
     if (std::chrono::steady_clock::now() > patience) {
       return {shm::FailureKind::timeout, -1, PeerFailure::Cause::killed,
-              "the group has failed, and the rank that was about to say why is gone"};
+              "the group has failed, and rank " + std::to_string(writer) +
+                  ", which was about to say why, doesn't go on. Find out what has stopped it"};
     }
     std::this_thread::yield();
   }
-  const auto cause = std::min(record.cause, static_cast<std::uint32_t>(PeerFailure::Cause::killed));
-  return {record.kind,
-          record.rank,
-          static_cast<PeerFailure::Cause>(cause),
-          std::string(record.text.data(), strnlen(record.text.data(), record.text.size())),
-          record.pid,
-          record.status};
 }
 
 void throw_failure(const Failure& failure) {

@@ -5,6 +5,8 @@
 
 #include <tensorplay/error.h>
 
+#include <functional>
+#include <optional>
 #include <string>
 
 namespace tensorplay::distributed {
@@ -26,11 +28,15 @@ inline bool has_failed(const shm::FailureRecord& record) noexcept {
   return record.state.load(std::memory_order_acquire) != shm::FailureState::none;
 }
 
-// Records the failure unless there is one already: the first counts, for all ranks.
-void record_failure(shm::FailureRecord& record, const Failure& failure) noexcept;
+// Records the failure unless there is one already: the first counts, for all ranks. `writer`: the
+// calling member.
+void record_failure(shm::FailureRecord& record, int writer, const Failure& failure) noexcept;
 
-// The recorded failure, of a record for which has_failed() is true.
-Failure read_failure(const shm::FailureRecord& record);
+// The recorded failure, of a record for which has_failed() is true. `end_of(writer)` is asked while
+// a member is writing it: what counts instead if that one is dead, and so will never finish;
+// nothing if it lives.
+Failure read_failure(const shm::FailureRecord& record,
+                     const std::function<std::optional<Failure>(int writer)>& end_of);
 
 // Throws it: PeerFailure, CollectiveMismatch or Timeout.
 [[noreturn]] void throw_failure(const Failure& failure);

@@ -156,13 +156,14 @@ void GroupEngine::throw_if_failed() {
   if (!failed()) return;
   progress();
   frozen_ = true;
-  throw_failure(read_failure(memory_.header().failure));
+  throw_failure(read_failure(memory_.header().failure,
+                             [this](int writer) { return end_of_writer(memory_, writer); }));
 }
 
 void GroupEngine::fail(const Failure& failure) noexcept {
   // What goes wrong in a forked child is none of the group's business.
   if (job_->is_forked_copy()) return;
-  record_failure(memory_.header().failure, failure);
+  record_failure(memory_.header().failure, rank(), failure);
   sync::ring_all(memory_.segment());
 }
 
@@ -173,12 +174,16 @@ void GroupEngine::check_awaited(const std::function<bool(int)>& awaits, const Aw
   for (int member = 0; member < size(); ++member) {
     if (member != rank() && awaits(member)) awaited.insert(member);
   }
+  bool lost = false;
   awaited.for_each([&](int member) {
     // What a member published before it went counts: so look for its end first, then once more.
     if (!is_gone(member) || !awaits(member)) return;
+    lost = survives_;
     survives_ ? lose(member) : fail(peer_failure(memory_, membership_, member, event));
   });
-  if (!asking_) check_deadlock(awaited, event.where);
+  if (lost) return;  // and look again, without it
+  // Who asks now and then, or waits for a while only, goes on by itself.
+  if (!asking_ && !event.call_timeout) check_deadlock(awaited, event.where);
   const auto waited = now - event.since;
   if (!failed() && waited > event.timeout) {
     fail(timeout_failure(memory_, membership_, awaited, event, waited));

@@ -225,6 +225,21 @@ Failure lost_root(const GroupMemory& memory, int root, const std::string& what,
           end.status};
 }
 
+std::optional<Failure> end_of_writer(const GroupMemory& memory, int writer) {
+  if (writer >= memory.size() ||
+      sync::vitality(memory.segment(), memory.world_rank(writer)) != sync::Vitality::vanished) {
+    return std::nullopt;
+  }
+  const MemberEnd end = end_of_member(memory, writer);
+  return Failure{shm::FailureKind::peer_failure,
+                 writer,
+                 end.cause,
+                 process_label(memory, writer) + " " + end.text +
+                     " while it was telling why the group had failed. See that rank's own output",
+                 memory.life(writer).pid,
+                 end.status};
+}
+
 Failure peer_failure(const GroupMemory& memory, const Membership& membership, int member,
                      const AwaitedEvent& event) {
   const MemberEnd end = end_of_member(memory, member);

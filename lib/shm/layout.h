@@ -155,12 +155,13 @@ struct SegmentHeader {
 
 // --- Per group -----------------------------------------------------------------------------------
 
-enum class FailureState : std::uint32_t { none = 0, writing = 1, ready = 2 };
+// 1 + member: that member is writing the record.
+enum class FailureState : std::uint32_t { none = 0, ready = 0xffffffff };
 enum class FailureKind : std::uint32_t { peer_failure = 1, mismatch = 2, timeout = 3, damage = 4 };
 
 // Why the group can't be used any more. Written once, by the first rank that finds out.
 struct FailureRecord {
-  std::atomic<FailureState> state;  // none -> writing by compare-exchange -> ready
+  std::atomic<FailureState> state;  // none -> a writer, by compare-exchange -> ready
   FailureKind kind;
   std::int32_t rank;            // that failed, for peer_failure
   std::uint32_t cause;          // PeerFailure::Cause
