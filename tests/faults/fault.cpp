@@ -20,14 +20,6 @@ VictimRecord* record = nullptr;
 PassCounts* counts = nullptr;
 std::map<std::string, int, std::less<>> passes;
 
-void note(VictimRecord& of, const Fault& fault, const char* point) noexcept {
-  std::strncpy(of.point.data(), point, of.point.size() - 1);
-  of.struck_at_ns = now_ns();
-  if (fault.action == Action::stop) of.continue_at_ns = now_ns() + fault.stopped_ns;
-  if (is_deadly(fault.action)) ++of.deadly;
-  ++of.struck;
-}
-
 void strike(const Fault& fault, const char* point) {
   note(*record, fault, point);
   switch (fault.action) {
@@ -83,6 +75,17 @@ std::string to_string(const Fault& fault) {
   std::string text = std::string(name(fault.action)) + " rank " + std::to_string(fault.victim);
   if (fault.point.empty()) return text + " after " + std::to_string(fault.after_ns / 1000) + " us";
   return text + " at " + fault.point + ", pass " + std::to_string(fault.pass);
+}
+
+void note(VictimRecord& of, const Fault& fault, const char* point) noexcept {
+  std::strncpy(of.point.data(), point, of.point.size() - 1);
+  if (fault.action == Action::stop) {
+    of.continue_at_ns = now_ns() + fault.stopped_ns;
+  } else {
+    of.struck_at_ns = now_ns();
+    ++of.deadly;
+  }
+  ++of.struck[static_cast<std::size_t>(fault.action)];
 }
 
 bool may_raise_at(const std::string& point) noexcept {

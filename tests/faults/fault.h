@@ -18,6 +18,8 @@ enum class Action : std::uint32_t {
   raise,  // an exception
   stop,   // SIGSTOP, and SIGCONT a while later
 };
+inline constexpr std::array kActions = {Action::kill, Action::abort, Action::exit, Action::raise,
+                                        Action::stop};
 const char* name(Action action) noexcept;
 
 // Whether the rank is gone afterwards.
@@ -54,8 +56,8 @@ struct VictimRecord {
   std::atomic<std::int32_t> pid{0};          // once the rank is armed
   std::atomic<std::int64_t> begun_at_ns{0};  // likewise
   std::atomic<std::uint32_t> retired{0};     // nothing happens to it from outside any more
-  std::atomic<std::uint32_t> struck{0};      // faults that happened
-  std::atomic<std::uint32_t> deadly{0};      // of these, those that end the rank
+  std::array<std::atomic<std::uint32_t>, kActions.size()> struck{};  // faults that happened
+  std::atomic<std::uint32_t> deadly{0};  // of these, those that end the rank
   std::atomic<std::int64_t> struck_at_ns{0};
   std::atomic<std::int64_t> continue_at_ns{0};    // set: stopped until then
   std::atomic<std::uint32_t> contexts_joined{0};  // Join contexts that it had told to have joined
@@ -75,6 +77,10 @@ class PassCounts {
   };
   std::array<Line, 128> lines_;
 };
+
+// Writes down that the fault happens now, at that point; "" from outside. By whoever makes it
+// happen, before it does.
+void note(VictimRecord& record, const Fault& fault, const char* point) noexcept;
 
 // From now on the faults of this process's rank happen, and passes are counted. `record` and
 // `counts` outlive the process.

@@ -53,15 +53,12 @@ void Journal::add(Entry entry, std::string_view what) noexcept {
 }
 
 void Journal::add_failure(const PeerFailure& failure) noexcept {
+  failure_.group = group_;
   failure_.rank = failure.rank();
   failure_.cause = failure.cause();
   failure_.at_ns = now_ns();
   copy_text(failure_.text, failure.what());
   failed_ = 1;
-}
-
-bool is_of_part(std::string_view failure) noexcept {
-  return failure.find("of the job)") != std::string_view::npos;
 }
 
 std::int64_t now_ns() noexcept {

@@ -50,6 +50,7 @@ const char* name(Entry::Kind kind) noexcept;
 
 // Why a rank's group failed, as the rank was told.
 struct ToldFailure {
+  std::uint32_t group = 0;  // that failed
   std::int32_t rank = -1;
   PeerFailure::Cause cause = PeerFailure::Cause::exited;
   std::int64_t at_ns = 0;
@@ -59,6 +60,7 @@ struct ToldFailure {
 class Journal {
  public:
   // All of these: by the rank.
+  void set_group(std::uint32_t group) noexcept { group_ = group; }  // whose calls follow
   void add(Entry entry, std::string_view what) noexcept;
   void add_failure(const PeerFailure& failure) noexcept;
   // The rank has done everything that the scenario asks for.
@@ -79,12 +81,10 @@ class Journal {
   std::atomic<std::uint32_t> count_{0};
   std::atomic<std::uint32_t> failed_{0};
   std::atomic<std::uint32_t> ended_{0};
+  std::uint32_t group_ = 0;
   ToldFailure failure_;
   std::array<Entry, kEntriesMax> entries_;
 };
-
-// Whether a failure is that of a group that split() has made.
-bool is_of_part(std::string_view failure) noexcept;
 
 // Nanoseconds on CLOCK_MONOTONIC, the same for all processes.
 std::int64_t now_ns() noexcept;

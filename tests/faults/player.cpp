@@ -57,6 +57,7 @@ Player::Player(const Player& parent, ProcessGroup group, std::uint32_t number)
 }
 
 void Player::begin_section() {
+  journal_.set_group(place_.group);
   place_ = {place_.group, place_.section + 1, 0, 0};
 }
 
@@ -65,6 +66,7 @@ void Player::begin_iteration(std::uint32_t iteration) {
 }
 
 Place Player::next_place() noexcept {
+  journal_.set_group(place_.group);
   const Place place = place_;
   ++place_.index;
   return place;
@@ -87,6 +89,7 @@ void Player::start(const Case& one) {
 
 void Player::finish_oldest() {
   const Pending& oldest = in_flight_.front();
+  journal_.set_group(place_.group);
   const std::string what = to_string(oldest.one);
   try {
     const Contributors who = oldest.operation->wait();
@@ -132,7 +135,8 @@ void Player::note_census(std::uint64_t ranks, std::string_view what, bool shadow
 void Player::note_report(const JoinReport& report) {
   std::uint64_t died = 0;
   for (const JoinReport::Death& death : report.deaths) {
-    died |= std::uint64_t{1} << members_[static_cast<std::size_t>(death.rank)];
+    const int rank = members_[static_cast<std::size_t>(death.rank)];
+    if (rank >= 0) died |= std::uint64_t{1} << rank;
   }
   const std::string text = outline(report);
   add(Entry::Kind::report, next_place(), died, checksum(text), text);
@@ -148,11 +152,13 @@ void Player::note_state(std::uint64_t checksum, std::string_view what) {
 
 Player Player::split(int color, int key) {
   fault_point("user.before_call");
+  journal_.set_group(place_.group);
   ++split_count_;
   const std::uint32_t number =
       place_.group * 1000 + split_count_ * 10 + static_cast<std::uint32_t>(color) + 1;
   Player part(*this, group_.split(color, key), number);
   part.members_[static_cast<std::size_t>(part.rank())] = world_rank();
+  journal_.set_group(number);
   part.learn_members();
   return part;
 }

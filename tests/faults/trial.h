@@ -19,7 +19,8 @@ struct Trial {
   int world_size = 2;
   distributed::PeerFailurePolicy policy = distributed::PeerFailurePolicy::raise;
   std::vector<Fault> faults;
-  std::uint64_t seed = 0;
+  // Whether the ranks find each other by a name in /dev/shm, like those that a launcher starts.
+  bool named = false;
 };
 std::string to_string(const Trial& trial);
 

@@ -48,7 +48,11 @@ class Judge {
   void find_victims() {
     for (int rank = 0; rank < trial_.world_size; ++rank) {
       const VictimRecord& record = notebook_.victim(rank);
-      verdict_.struck += static_cast<int>(record.struck);
+      for (const Action action : kActions) {
+        const auto count = static_cast<int>(record.struck[static_cast<std::size_t>(action)]);
+        if (count > 0) verdict_.struck_by_action[name(action)] += count;
+        verdict_.struck += count;
+      }
       if (record.deadly == 0) continue;
       victims_ |= bit_of(rank);
       struck_at_ns_ = std::max(struck_at_ns_, record.struck_at_ns.load());
@@ -81,9 +85,8 @@ class Judge {
     if (failure.rank < 0 || !names_culprit(text)) {
       found_.add(label + " was told of another than the victim: " + text);
     }
-    // A part and the whole group fail apart, each in words of its own.
-    const bool of_part = is_of_part(text);
-    const std::string& first = told_texts_.emplace(of_part, text).first->second;
+    // Parts and the whole group fail apart, each in words of its own.
+    const std::string& first = told_texts_.emplace(failure.group, text).first->second;
     found_.equal(text, first, "what " + label + " was told");
     judge_latency(label, failure.at_ns);
   }
@@ -93,8 +96,7 @@ class Judge {
   bool names_culprit(const std::string& text) const {
     for (int rank = 0; rank < trial_.world_size; ++rank) {
       const ToldFailure* failure = notebook_.journal(rank).failure();
-      const bool culprit =
-          is_victim(rank) || (failure != nullptr && is_of_part(failure->text.data()));
+      const bool culprit = is_victim(rank) || (failure != nullptr && failure->group != 0);
       const std::string process = "pid " + std::to_string(notebook_.victim(rank).pid);
       const std::string label = "rank " + std::to_string(rank) + " left its Join context";
       if (!culprit) continue;
@@ -125,23 +127,27 @@ class Judge {
   void judge_place(const Place& place, const ByRank& by_rank) {
     const Entry& first = *by_rank.begin()->second;
     for (const auto& [rank, entry] : by_rank) {
-      if (same_kind(*entry, first) && entry->ranks == first.ranks && entry->value == first.value) {
+      if (is_same(*entry, first)) {
         continue;
       }
       found_.add(to_string(place) + ": rank " + std::to_string(by_rank.begin()->first) + " has " +
                  describe(first) + ", but rank " + std::to_string(rank) + " " + describe(*entry));
     }
+    if (first.kind == Entry::Kind::report || first.kind == Entry::Kind::termination) ++contexts_;
     if (first.kind == Entry::Kind::report) return judge_deaths(place, first);
     if (first.kind == Entry::Kind::operation || first.kind == Entry::Kind::shadow) {
       judge_contributors(place, by_rank, first);
     }
   }
 
-  static bool same_kind(const Entry& a, const Entry& b) {
-    const auto of = [](const Entry& entry) {
+  bool is_same(const Entry& a, const Entry& b) const {
+    const auto kind_of = [](const Entry& entry) {
       return entry.kind == Entry::Kind::shadow ? Entry::Kind::operation : entry.kind;
     };
-    return of(a) == of(b);
+    // Where nobody records how a rank ended, each survivor tells what it could still find out.
+    const bool same_value =
+        a.value == b.value || (trial_.named && a.kind == Entry::Kind::root_lost);
+    return kind_of(a) == kind_of(b) && a.ranks == b.ranks && same_value;
   }
 
   static std::string describe(const Entry& entry) {
@@ -174,11 +180,10 @@ class Judge {
       found_.add(to_string(place) + ": the report has deaths of " + ranks_text(report.ranks) +
                  ", but the victims are " + ranks_text(victims_));
     }
-    if (!are_at_points()) return;
-    ++reports_;
+    if (!is_known_who_joined()) return;
     for (int rank = 0; rank < trial_.world_size; ++rank) {
       if (!is_victim(rank)) continue;
-      const bool joined = notebook_.victim(rank).contexts_joined >= reports_;
+      const bool joined = notebook_.victim(rank).contexts_joined >= contexts_;
       const bool told = (report.ranks & bit_of(rank)) != 0;
       if (joined == told) {
         found_.add(to_string(place) + ": rank " + std::to_string(rank) +
@@ -188,9 +193,10 @@ class Judge {
     }
   }
 
-  // Whether it's known exactly what the victims had done.
-  bool are_at_points() const {
-    return std::ranges::none_of(trial_.faults, [](const Fault& f) { return f.point.empty(); });
+  // Where a fault happens at a time it isn't; nor with parts, which have contexts of their own.
+  bool is_known_who_joined() const {
+    return entries_.rbegin()->first.group == 0 &&
+           std::ranges::none_of(trial_.faults, [](const Fault& f) { return f.point.empty(); });
   }
 
   // Who was left out once stays out; in the finale exactly the living take part.
@@ -239,8 +245,8 @@ class Judge {
   const worlds::WorldResult& result_;
   std::uint64_t victims_ = 0;
   std::int64_t struck_at_ns_ = 0;
-  std::uint32_t reports_ = 0;
-  std::map<bool, std::string> told_texts_;
+  std::uint32_t contexts_ = 0;  // so far, in the order of places
+  std::map<std::uint32_t, std::string> told_texts_;
   std::map<Place, ByRank> entries_;
   worlds::Findings found_;
   Verdict verdict_;

@@ -4,6 +4,7 @@
 #include "tests/faults/trial.h"
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@ namespace tensorplay::faults {
 struct Verdict {
   std::string findings;  // what is wrong; "" if nothing is
   int struck = 0;        // faults that happened
+  std::map<std::string, int> struck_by_action;
   // How the survivors ended: with everything done, or with PeerFailure.
   int finished = 0;
   int told = 0;

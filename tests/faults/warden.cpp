@@ -27,10 +27,7 @@ bool is_needed(const std::vector<Fault>& faults) {
 }
 
 void strike(const Fault& fault, VictimRecord& record) {
-  record.struck_at_ns = now_ns();
-  if (fault.action == Action::stop) record.continue_at_ns = now_ns() + fault.stopped_ns;
-  if (is_deadly(fault.action)) ++record.deadly;
-  ++record.struck;
+  note(record, fault, "");
   kill(record.pid, fault.action == Action::stop ? SIGSTOP : SIGKILL);
 }
 
