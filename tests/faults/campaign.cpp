@@ -68,8 +68,8 @@ std::vector<Fault> Campaign::faults_at(const std::map<std::string, int>& points,
   std::vector<Fault> faults;
   for (const auto& [point, passes] : points) {
     if (action == Action::raise && !may_raise_at(point)) continue;
-    // A victim of chance: the casts share the points out between them.
-    if (!every_ && draw(kCasts) != 0) continue;
+    // The casts share the points out between them; the scenarios, too, where a fault takes time.
+    if (!every_ && draw(action == Action::stop ? 2 * kCasts : kCasts) != 0) continue;
     for (const int pass : passes_to_try(passes)) {
       faults.push_back({.action = action,
                         .victim = cast.victim,

@@ -98,16 +98,15 @@ class Judge {
       const ToldFailure* failure = notebook_.journal(rank).failure();
       const bool culprit = is_victim(rank) || (failure != nullptr && failure->group != 0);
       const std::string process = "pid " + std::to_string(notebook_.victim(rank).pid);
-      const std::string label = "rank " + std::to_string(rank) + " left its Join context";
-      if (!culprit) continue;
-      if (text.starts_with(label) || text.find(process) != std::string::npos) return true;
+      if (culprit && text.find(process) != std::string::npos) return true;
     }
     return false;
   }
 
   void judge_latency(const std::string& label, std::int64_t at_ns) {
     const std::int64_t latency_ns = at_ns - struck_at_ns_;
-    if (latency_ns < 0) return;  // of an earlier victim
+    const bool earlier_victim = latency_ns < 0;
+    if (earlier_victim || verdict_.struck_by_action.contains(name(Action::stop))) return;
     verdict_.latencies_ns.push_back(latency_ns);
     if (latency_ns > kToldWithin_ns) {
       found_.add(label + " went on only after " + std::to_string(latency_ns / 1'000'000) + " ms");

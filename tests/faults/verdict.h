@@ -19,7 +19,7 @@ struct Verdict {
   int told = 0;
   int operations = 0;  // entries of survivors that were compared
   // From the last deadly fault until each survivor threw, or completed an operation without the
-  // victim: in order of rank.
+  // victim: in order of rank. Not where a rank was stopped, for whom all wait.
   std::vector<std::int64_t> latencies_ns;
 };
 
