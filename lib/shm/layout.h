@@ -80,7 +80,7 @@ enum class LifeState : std::uint32_t {
 struct Life {
   std::atomic<LifeState> state;  // writer: the process that has the rank's lock
   // How the rank ended: 0, kEndBeingWritten or 1 + PeerFailure::Cause. Writer: the rank itself, if
-  // it has last words, or its parent: who changes it from 0 to kEndBeingWritten.
+  // it has last words, its parent, or a survivor: who changes it from 0 to kEndBeingWritten.
   std::atomic<std::uint32_t> end;
   std::int32_t pid;                // written before `attached`, then constant
   std::int32_t end_status;         // exit code or signal, or -1; written with end_text

@@ -151,13 +151,15 @@ EndOfLife end_of(const shm::Life& life) {
   return {false, PeerFailure::Cause::exited, "has ended (it exited or was killed)"};
 }
 
-EndOfLife await_end(const shm::Life& life) {
+EndOfLife await_end(shm::Life& life) {
   EndOfLife end = end_of(life);
   for (int i = 0; i < 20 && !end.known; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     end = end_of(life);
   }
-  return end;
+  record_end(life, end.cause, end.text, end.status);
+  const EndOfLife recorded = end_of(life);
+  return recorded.known ? recorded : end;
 }
 
 std::string activity_of(const shm::Life& life) {

@@ -74,14 +74,15 @@ struct EndOfLife {
 };
 EndOfLife end_of(const shm::Life& life);
 // The same, with patience: a parent needs a moment to tell, the kernel to finish. 20 ms at most.
-EndOfLife await_end(const shm::Life& life);
+// Then it's recorded: what the first survivor found out all others tell, whenever they look.
+EndOfLife await_end(shm::Life& life);
 
 // What a living rank is doing: "running", "sleeping", "stopped", ... from /proc; "" if unknown.
 std::string activity_of(const shm::Life& life);
 
-// Called by a parent that watches the rank, or by the rank itself, which knows more: tells its
-// peers how it ended. The first call counts. The rank isn't taken for dead by this alone, once it
-// has attached.
+// Called by a parent that watches the rank, by the rank itself, which knows more, or by a survivor
+// where neither has told: tells its peers how it ended. The first call counts. The rank isn't taken
+// for dead by this alone, once it has attached.
 void record_end(shm::Life& life, PeerFailure::Cause cause, std::string_view text,
                 int status = PeerFailure::kUnknownStatus) noexcept;
 

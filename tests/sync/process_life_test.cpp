@@ -103,6 +103,15 @@ BOOST_AUTO_TEST_CASE(a_rank_that_becomes_another_program_has_vanished) {
   BOOST_TEST(end_of(life).text == "replaced its program by execve() (it runs 'sleep' now)");
 }
 
+BOOST_AUTO_TEST_CASE(what_the_first_survivor_finds_out_the_others_tell_too) {
+  {
+    const auto child = start([] { std::raise(SIGKILL); });
+    child->wait_for_end();
+    BOOST_TEST(await_end(life).text == "was ended by signal 9 (Killed)");
+  }  // the kernel has forgotten the process
+  BOOST_TEST(await_end(life).text == "was ended by signal 9 (Killed)");
+}
+
 BOOST_AUTO_TEST_CASE(a_forked_child_doesn_t_keep_a_dead_rank_alive) {
   const auto child = start([] {
     if (fork() == 0) {
