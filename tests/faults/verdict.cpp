@@ -82,7 +82,7 @@ class Judge {
   void judge_failure(const std::string& label, const ToldFailure& failure) {
     const std::string text = failure.text.data();
     if (survives() || victims_ == 0) return found_.add(label + " was told: " + text);
-    if (failure.rank < 0 || !names_culprit(text)) {
+    if (failure.rank < 0 || !names_culprit(text, failure.group)) {
       found_.add(label + " was told of another than the victim: " + text);
     }
     // Parts and the whole group fail apart, each in words of its own.
@@ -91,12 +91,12 @@ class Judge {
     judge_latency(label, failure.at_ns);
   }
 
-  // A victim; or a survivor that gave up everything when its part failed. Ranks of a part have
-  // other numbers in it, but the process is the same.
-  bool names_culprit(const std::string& text) const {
+  // A victim; or a survivor that gave up everything when another group of its failed. Ranks of a
+  // part have other numbers in it, but the process is the same.
+  bool names_culprit(const std::string& text, std::uint32_t group) const {
     for (int rank = 0; rank < trial_.world_size; ++rank) {
       const ToldFailure* failure = notebook_.journal(rank).failure();
-      const bool culprit = is_victim(rank) || (failure != nullptr && failure->group != 0);
+      const bool culprit = is_victim(rank) || (failure != nullptr && failure->group != group);
       const std::string process = "pid " + std::to_string(notebook_.victim(rank).pid);
       if (culprit && text.find(process) != std::string::npos) return true;
     }
@@ -139,14 +139,11 @@ class Judge {
     }
   }
 
-  bool is_same(const Entry& a, const Entry& b) const {
+  static bool is_same(const Entry& a, const Entry& b) {
     const auto kind_of = [](const Entry& entry) {
       return entry.kind == Entry::Kind::shadow ? Entry::Kind::operation : entry.kind;
     };
-    // Where nobody records how a rank ended, each survivor tells what it could still find out.
-    const bool same_value =
-        a.value == b.value || (trial_.named && a.kind == Entry::Kind::root_lost);
-    return kind_of(a) == kind_of(b) && a.ranks == b.ranks && same_value;
+    return kind_of(a) == kind_of(b) && a.ranks == b.ranks && a.value == b.value;
   }
 
   static std::string describe(const Entry& entry) {
