@@ -21,6 +21,7 @@ std::string raised_text(const GroupMemory& memory, int member) {
 
 // How it left the group before its end, if it did.
 std::optional<MemberEnd> departure_of(const GroupMemory& memory, int member) {
+  if (!sync::has_attached(memory.life(member))) return std::nullopt;
   switch (sync::observe_departure(memory.member(member))) {
     case shm::Departure::left:
       return MemberEnd{PeerFailure::Cause::exited, "gave up the group",

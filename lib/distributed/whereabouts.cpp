@@ -123,6 +123,9 @@ Account account_of(const GroupMemory& memory, const Membership& membership, int 
                    std::int64_t now_ns) {
   const auto vitality = sync::vitality(memory.segment(), memory.world_rank(member));
   if (vitality == sync::Vitality::absent) return {"has not started", {}, ""};
+  if (!sync::has_attached(memory.life(member))) {
+    return {sync::end_of(memory.life(member)).text, {}, ""};
+  }
   const bool has_left = sync::observe_departure(memory.member(member)) != shm::Departure::none;
   if (has_left || vitality != sync::Vitality::alive) {
     return {known_end_of_member(memory, member).text, {}, last_call(memory, member, {})};

@@ -98,6 +98,11 @@ std::optional<Vitality> vitality_outside(const shm::Life& life) noexcept {
 
 }  // namespace
 
+bool has_attached(const shm::Life& life) noexcept {
+  // SYNC life. Acquire: pairs with claim_life(); the rank reserved its memory before.
+  return life.state.load(std::memory_order_acquire) != shm::LifeState::absent;
+}
+
 Vitality vitality(const shm::Segment& segment, int rank) noexcept {
   const shm::Life& life = segment.rank_block(rank).life;
   if (const auto outside = vitality_outside(life)) return *outside;

@@ -56,6 +56,10 @@ void keep_life(shm::Life& life) noexcept;
 // library still has it in its list.
 bool release_life(const shm::Segment& segment, int rank, shm::LifeState state) noexcept;
 
+// Whether the rank has ever taken its place. Until it has, its own parts of the segment may have no
+// memory yet: where there is none left, a look at them is a SIGBUS.
+bool has_attached(const shm::Life& life) noexcept;
+
 // One or two loads for a rank that's alive; a system call where the mutex is marked. Whatever the
 // rank had published before it vanished is visible to whoever is told so.
 Vitality vitality(const shm::Segment& segment, int rank) noexcept;
