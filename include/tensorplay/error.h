@@ -32,7 +32,8 @@ class EarlyTermination : public Error {
   using Error::Error;
 };
 
-// Another rank of the group is gone. The group can't be used any more.
+// Another rank of the group is gone. The group can't be used any more; where deaths are survived
+// (PeerFailurePolicy::continue_without) it was the root of this one operation, and the group can.
 class PeerFailure : public Error {
  public:
   enum class Cause {

@@ -133,6 +133,10 @@ void JoinBoard::fail_different() const {
   throw CollectiveMismatch("the ranks' Join contexts differ");
 }
 
+bool JoinBoard::has_run_out(int member) const noexcept {
+  return sync::read_board(of(member), generation_).joined;
+}
+
 std::uint64_t JoinBoard::most_iterations_of_others() const {
   std::uint64_t most = 0;
   for (int m = 0; m < engine_.size(); ++m) {

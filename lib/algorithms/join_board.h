@@ -42,6 +42,8 @@ class JoinBoard {
 
   // What `member` tells. Makes the group fail, and throws, if its context is another one.
   sync::JoinBoardReading read(int member) const;
+  // Whether the member has joined by itself, as one that died before hasn't.
+  bool has_run_out(int member) const noexcept;
   // The most iterations that anybody else has announced.
   std::uint64_t most_iterations_of_others() const;
   // How much has happened: grows whenever an active rank announces or posts something.

@@ -15,6 +15,15 @@ Arena::Arena(std::shared_ptr<shm::Segment> segment, int world_rank)
 }
 
 std::byte* Arena::allocate(std::size_t bytes) {
+  try {
+    return take(bytes);
+  } catch (const SegmentError&) {
+    if (!reclaim_ || !reclaim_()) throw;
+  }
+  return take(bytes);
+}
+
+std::byte* Arena::take(std::size_t bytes) {
   if (bytes == 0) return nullptr;
   // More than the arena stays as it is: rounding up could begin anew at 0.
   const std::size_t whole = bytes > range_.size()

@@ -4,9 +4,11 @@
 #include "lib/shm/segment.h"
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
+#include <utility>
 
 namespace tensorplay::distributed {
 
@@ -15,6 +17,10 @@ namespace tensorplay::distributed {
 class Arena {
  public:
   Arena(std::shared_ptr<shm::Segment> segment, int world_rank);
+
+  // `reclaim` gives back what is kept without being used; whether there was anything. Asked when
+  // there is no room otherwise.
+  void set_reclaim(std::function<bool()> reclaim) { reclaim_ = std::move(reclaim); }
 
   // `bytes` of zeroed memory on a page of its own, taken now; null for 0 bytes. Throws SegmentError
   // if address space or memory is short.
@@ -29,12 +35,14 @@ class Arena {
   bool contains(const void* memory, std::size_t bytes) const noexcept;
 
  private:
+  std::byte* take(std::size_t bytes);
   std::size_t take_free(std::size_t bytes);
 
   std::shared_ptr<shm::Segment> segment_;
   std::span<std::byte> range_;
   std::map<std::size_t, std::size_t> free_;  // begin -> bytes, within the arena; never adjacent
   std::map<std::size_t, std::size_t> used_;  // likewise
+  std::function<bool()> reclaim_;
 };
 
 }  // namespace tensorplay::distributed

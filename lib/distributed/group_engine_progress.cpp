@@ -143,7 +143,8 @@ std::exception_ptr GroupEngine::absent_root(const Operation& operation) const {
     const Failure failure = lost_root(
         memory_, root, describe(operation.call) + ", operation " + std::to_string(operation.number),
         operation.active);
-    return std::make_exception_ptr(PeerFailure(root, failure.cause, failure.text));
+    return std::make_exception_ptr(
+        PeerFailure(root, failure.cause, failure.text, failure.pid, failure.status));
   }
   return std::make_exception_ptr(InvalidArgument(
       describe(operation.call) + ", operation " + std::to_string(operation.number) +

@@ -49,6 +49,12 @@ void discount(shm::Segment& segment, int slot, int member) noexcept {
   if (header.user_count.fetch_sub(1, std::memory_order_acq_rel) == 1) free_slot(segment, slot);
 }
 
+void reserve_control_block(shm::Segment& segment, int slot, int member) {
+  auto* block = reinterpret_cast<std::byte*>(&segment.member_block(slot, member));
+  segment.reserve({block, sizeof(shm::MemberBlock)},
+                  "rank " + std::to_string(member) + "'s control blocks");
+}
+
 }  // namespace
 
 int take_group_slot(shm::Segment& segment, const std::vector<int>& world_ranks) {
@@ -60,6 +66,10 @@ int take_group_slot(shm::Segment& segment, const std::vector<int>& world_ranks) 
   fault_point("group_slot.taken");
   try {
     reserve_group(segment, slot);
+    // Of all: should one of them die before it has come that far, the others look at its words.
+    for (std::size_t m = 0; m < world_ranks.size(); ++m) {
+      reserve_control_block(segment, slot, static_cast<int>(m));
+    }
   } catch (...) {
     free_slot(segment, slot);
     throw;
@@ -91,10 +101,9 @@ void reserve_group(shm::Segment& segment, int slot) {
 }
 
 void reserve_member(shm::Segment& segment, int slot, int member) {
-  const std::string owner = "rank " + std::to_string(member);
-  auto* block = reinterpret_cast<std::byte*>(&segment.member_block(slot, member));
-  segment.reserve({block, sizeof(shm::MemberBlock)}, owner + "'s control blocks");
-  segment.reserve(segment.staging(slot, member), owner + "'s staging buffers");
+  reserve_control_block(segment, slot, member);
+  segment.reserve(segment.staging(slot, member),
+                  "rank " + std::to_string(member) + "'s staging buffers");
 }
 
 void leave_group_slot(shm::Segment& segment, int slot, int self) noexcept {

@@ -45,6 +45,11 @@ Job::Job(std::shared_ptr<shm::Segment> segment, int world_rank, std::chrono::mil
                        "still running; start every rank once, or choose another job name");
   }
   last_words_.emplace(life);
+  arena_.set_reclaim([this] {
+    bool reclaimed = false;
+    for (GroupEngine* group : groups_) reclaimed = group->discard_free_vaults() || reclaimed;
+    return reclaimed;
+  });
   sync::publish_user_code(activity_);
   sync::publish_usable_cpus(segment_->header());
   // Release: pairs with the acquire in all_attached() of the rendezvous; this rank's place is

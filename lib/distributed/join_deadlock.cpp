@@ -3,6 +3,7 @@
 #include "lib/distributed/group_engine.h"
 #include "lib/distributed/whereabouts.h"
 #include "lib/sync/activity.h"
+#include "lib/sync/arrival.h"
 #include "lib/sync/doorbell.h"
 #include "lib/sync/join_board.h"
 
@@ -44,7 +45,9 @@ bool sleeps_as_joined(const shm::Segment& segment, int world_rank, int slot) {
 bool sleeps_for_own_join(const GroupEngine& group, int member) {
   const auto& memory = group.memory();
   if (!sleeps_as_joined(memory.segment(), memory.world_rank(member), memory.slot())) return false;
-  return last_joined(memory.own()) < last_joined(memory.member(member)) && !group.failed();
+  // Who has given up the group isn't waited for.
+  return sync::observe_departure(memory.own()) == shm::Departure::none &&
+         last_joined(memory.own()) < last_joined(memory.member(member)) && !group.failed();
 }
 
 }  // namespace

@@ -27,8 +27,7 @@ Vault* Vaults::take(std::size_t bytes) {
     try {
       memory = arena_.allocate(bytes);
     } catch (const SegmentError& error) {
-      // Those that are too small may make room; those that are being read will, later.
-      if (discard_free()) return take(bytes);
+      // The arena has reclaimed the free ones; those that are being read will make room later.
       if (!vaults_.empty()) return nullptr;
       throw SegmentError(std::string("no room in the arena for the copy of a large contribution, "
                                      "which peers need should this rank die: ") +
@@ -73,7 +72,6 @@ Vault* Vaults::smallest_free(std::size_t bytes) noexcept {
   return best;
 }
 
-// Gives the memory of all free vaults back; whether there were any.
 bool Vaults::discard_free() noexcept {
   return std::erase_if(vaults_, [this](const auto& vault) {
            if (!is_free(*vault)) return false;

@@ -42,6 +42,9 @@ class Vaults {
   static void give_back(Vault& vault, std::uint64_t number,
                         const collectives::MemberSet& readers) noexcept;
 
+  // Gives the memory of all free vaults back; whether there were any.
+  bool discard_free() noexcept;
+
   // Whether a vault can't be used again before the member has consumed what lies in it.
   bool awaits(int member) const noexcept;
 
@@ -49,7 +52,6 @@ class Vaults {
   bool is_free(const Vault& vault) const noexcept;
   bool is_read_by(const Vault& vault, int member) const noexcept;
   Vault* smallest_free(std::size_t bytes) noexcept;
-  bool discard_free() noexcept;
 
   Arena& arena_;
   const collectives::GroupMemory& memory_;

@@ -34,7 +34,9 @@ Replica::Replica(ModelTensors model, const ProcessGroup& group,
       options_(std::move(options)),
       buffers_(model_.buffers, group_),
       gradients_(model_.parameters, options_.bucket_bytes, group_) {
-  broadcast_from([this] { return group_.barrier().ranks().front(); });
+  broadcast_from([this] {
+    return group_.as_part_of(distributed::CallPurpose::model_copy).barrier().ranks().front();
+  });
 }
 
 void Replica::begin_iteration() {

@@ -150,6 +150,22 @@ TP_WORLD_TEST(a_contribution_for_which_there_is_no_room_at_all_is_an_error_and_t
   BOOST_TEST(run_world(world, 2, body, kTightVaults).findings() == "");
 }
 
+TP_WORLD_TEST(memory_kept_for_one_groups_operations_makes_room_for_other_uses) {
+  const auto body = [](ProcessGroup& group) {
+    Findings found;
+    ProcessGroup part = group.split(0, 0);
+    std::vector<std::int64_t> buffer(40'000, 1);  // in a vault: more than half of the arena
+    group.all_reduce(std::span(buffer));
+    group.barrier();
+    part.all_reduce(std::span(buffer));
+    found.equal(buffer[39'999], 4, "the sum of sums");
+    part.barrier();
+    group.deallocate(group.allocate<std::uint8_t>(std::size_t{900} * 1024));
+    return found.text();
+  };
+  BOOST_TEST(run_world(world, 2, body, kTightVaults).findings() == "");
+}
+
 TP_WORLD_TEST(an_impossible_count_is_an_error) {
   const auto result = run_world(world, 1, [](ProcessGroup& group) {
     Findings found;

@@ -16,9 +16,13 @@ enum class PeerFailurePolicy : std::uint32_t {
   // context tells in its report who died where. Operations whose root is gone throw PeerFailure on
   // all survivors, and the group stays usable.
   //
+  // Under throw_on_early_termination a death isn't taken for inputs that ran out. What makes the
+  // group fail for good is the same as under `raise`: a time-out, a mismatch, damage.
+  //
   // Costs: operations of more than 8 KiB copy their sources into the segment before they begin, so
-  // that a contribution is there wholly or not at all. The arena must have room for them: twice the
-  // bytes of the operations in flight.
+  // that a contribution is there wholly or not at all. The arena, and /dev/shm, must have room for
+  // them on every rank: twice the bytes of the operations in flight. A rank that finds none throws
+  // SegmentError.
   continue_without = 1,
 };
 

@@ -31,11 +31,13 @@ struct JoinReport {
     std::uint64_t last_operation = 0;  // of the group, in which it took part; 0: none
   };
 
-  bool enabled = false;         // false: the context was disabled, nothing else is filled in
-  std::vector<Rank> ranks;      // one per rank of the group
-  std::vector<Death> deaths;    // by rank; in `ranks` the dead have no shadowed iterations
-  Contributors last_joiners;    // of the ranks that joined, those that missed no iteration
-  int authoritative_rank = -1;  // the greatest of them: whose state is the final one
+  bool enabled = false;       // false: the context was disabled, nothing else is filled in
+  std::vector<Rank> ranks;    // one per rank of the group
+  std::vector<Death> deaths;  // by rank; in `ranks` the dead have no shadowed iterations
+  Contributors last_joiners;  // of the ranks that joined, those that missed no iteration
+  // The greatest of them, whose state is the final one. Where deaths are survived it may be gone by
+  // now: who joined and died afterwards is no death in this context.
+  int authoritative_rank = -1;
 };
 
 // A table, one line per rank, for people.
