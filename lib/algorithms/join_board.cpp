@@ -8,6 +8,7 @@
 #include "lib/distributed/whereabouts.h"
 #include "lib/sync/arrival.h"
 #include "lib/sync/doorbell.h"
+#include "lib/sync/liveness.h"
 #include "lib/sync/progress.h"
 
 #include <tensorplay/error.h>
@@ -188,7 +189,7 @@ JoinReport::Death JoinBoard::death_of(int member) const {
   const sync::JoinBoardReading reading = sync::read_board(of(member), generation_);
   JoinReport::Death death;
   death.rank = member;
-  death.pid = engine_.memory().life(member).pid;
+  death.pid = sync::pid_of(engine_.memory().life(member));
   death.cause = end.cause;
   death.how = end.text;
   if (reading.entered) death.iteration = static_cast<std::int64_t>(reading.iterations);

@@ -178,7 +178,7 @@ Failure failure_of(const GroupMemory& memory, const Membership& membership, int 
   const std::vector<std::string> lines = whereabouts(memory, membership, others);
   return {shm::FailureKind::peer_failure, member, cause,
           lines.empty() ? text : with_lines(text + ". The others:", lines, ""),
-          memory.life(member).pid};
+          sync::pid_of(memory.life(member))};
 }
 
 // How far the awaited ones are: ", which is missing from it".
@@ -221,7 +221,7 @@ Failure lost_root(const GroupMemory& memory, int root, const std::string& what,
           end.cause,
           what + ": the root, " + process_label(memory, root) + ", " + end.text +
               "; still there: " + to_string(others) + ". Choose one of these as the root",
-          memory.life(root).pid,
+          sync::pid_of(memory.life(root)),
           end.status};
 }
 
@@ -236,7 +236,7 @@ std::optional<Failure> end_of_writer(const GroupMemory& memory, int writer) {
                  end.cause,
                  process_label(memory, writer) + " " + end.text +
                      " while it was telling why the group had failed. See that rank's own output",
-                 memory.life(writer).pid,
+                 sync::pid_of(memory.life(writer)),
                  end.status};
 }
 

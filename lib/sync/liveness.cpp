@@ -111,14 +111,20 @@ Vitality vitality(const shm::Segment& segment, int rank) noexcept {
   return vitality_outside(life).value_or(Vitality::vanished);
 }
 
+int pid_of(const shm::Life& life) noexcept {
+  return has_attached(life) ? life.pid : 0;
+}
+
 std::string process_label(const shm::Life& life) {
-  return life.pid == 0 ? "not attached" : "pid " + std::to_string(life.pid);
+  const int pid = pid_of(life);
+  return pid == 0 ? "not attached" : "pid " + std::to_string(pid);
 }
 
 namespace {
 
 // What /proc tells of the rank's process, a zombie included; nothing once it's gone.
 std::optional<ProcessStatus> status_of(const shm::Life& life) noexcept {
+  if (!has_attached(life)) return std::nullopt;
   if (life.pid_namespace == 0 || life.pid_namespace != pid_namespace()) return std::nullopt;
   const auto status = status_of_process(life.pid);
   return status && status->start_time == life.start_time ? status : std::nullopt;

@@ -64,6 +64,8 @@ bool has_attached(const shm::Life& life) noexcept;
 // rank had published before it vanished is visible to whoever is told so.
 Vitality vitality(const shm::Segment& segment, int rank) noexcept;
 
+// Of a rank that has attached; 0 before.
+int pid_of(const shm::Life& life) noexcept;
 // For messages: "pid 4711".
 std::string process_label(const shm::Life& life);
 
