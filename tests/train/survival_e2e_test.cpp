@@ -174,7 +174,7 @@ BOOST_AUTO_TEST_CASE(the_rank_that_tells_while_it_tells) {
   run.command.wait_for_output(", 4 equal checksums\n");
   ::kill(run.pids[0], SIGKILL);
   // A reader that came before the end would let the dying rank open the pipe, and see its end.
-  while (::kill(run.pids[0], 0) == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  BOOST_TEST(tests::ends_soon(run.pids[0]));
   BOOST_TEST(read_pipe(path).starts_with("# hidden.weight "));
   const tests::CommandResult result = run.command.finish();
   BOOST_TEST(result.exit_code == 0, result.error);
