@@ -29,6 +29,29 @@ _EIGEN_FOLDERS = ["/usr/include/eigen3", "/usr/local/include/eigen3"]
 _EIGEN_PROBE = "eigen3/Eigen/Core"
 _EIGEN_PACKAGE = "libeigen3-dev"
 
+# What only the benchmark's peers use. Debian has both, in folders and under names that tell them
+# apart.
+# name: (folders of the headers, package, linkopts)
+_PEERS = {
+    "mpich": (
+        ["/usr/include/x86_64-linux-gnu/mpich", "/usr/include/aarch64-linux-gnu/mpich"],
+        "libmpich-dev",
+        ["-lmpich"],
+    ),
+    "openmpi": (
+        [
+            "/usr/lib/x86_64-linux-gnu/openmpi/include",
+            "/usr/lib/aarch64-linux-gnu/openmpi/include",
+        ],
+        "libopenmpi-dev",
+        [
+            "-L/usr/lib/x86_64-linux-gnu/openmpi/lib",
+            "-L/usr/lib/aarch64-linux-gnu/openmpi/lib",
+            "-lmpi",
+        ],
+    ),
+}
+
 _HEAD = """\
 load("@rules_cc//cc:defs.bzl", "cc_library")
 
@@ -66,20 +89,49 @@ cc_library(
 )
 """
 
-def _link_eigen(repository_ctx):
-    for folder in _EIGEN_FOLDERS:
+_PEER = """
+cc_library(
+    name = "{name}",
+    hdrs = glob(["{name}/**/*.h"]),
+    includes = ["{name}"],
+    linkopts = {linkopts},
+)
+"""
+
+_MISSING_PEER = """
+genrule(
+    name = "{name}_missing",
+    outs = ["{name}_missing.h"],
+    cmd = "echo '{name} is missing: run tools/setup --peers," +
+          " or install the package {package}.' >&2; exit 1",
+    visibility = ["//visibility:private"],
+)
+
+cc_library(
+    name = "{name}",
+    hdrs = ["{name}_missing.h"],
+)
+"""
+
+def _link_first(repository_ctx, folders, name):
+    """Links the first of the folders that exists; gives whether there is one."""
+    for folder in folders:
         if repository_ctx.path(folder).exists:
-            repository_ctx.symlink(folder, "eigen3")
-            return
+            repository_ctx.symlink(folder, name)
+            return True
+    return False
 
 def _system_library_repository_impl(repository_ctx):
     parts = [_HEAD]
     for name, (header, package, linkopts) in _LIBRARIES.items():
         parts.append(_PROBE.format(name = name, header = header, package = package))
         parts.append(_LIBRARY.format(name = name, linkopts = repr(linkopts)))
-    _link_eigen(repository_ctx)
+    _link_first(repository_ctx, _EIGEN_FOLDERS, "eigen3")
     parts.append(_PROBE.format(name = "eigen", header = _EIGEN_PROBE, package = _EIGEN_PACKAGE))
     parts.append(_EIGEN)
+    for name, (folders, package, linkopts) in _PEERS.items():
+        template = _PEER if _link_first(repository_ctx, folders, name) else _MISSING_PEER
+        parts.append(template.format(name = name, package = package, linkopts = repr(linkopts)))
     repository_ctx.file("WORKSPACE", "", executable = False)
     repository_ctx.file("BUILD", "".join(parts), executable = False)
 

@@ -1,0 +1,133 @@
+#include "tools/tpbench/collective_run.h"
+
+#include "tools/tpbench/log_plot.h"
+#include "tools/tpbench/peer_job.h"
+#include "tools/tpbench/report.h"
+#include "tools/train/output_file.h"
+
+#include <fmt/core.h>
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+#include <optional>
+#include <vector>
+
+namespace tensorplay::tpbench {
+namespace {
+
+using distributed::CollectiveKind;
+using distributed::ReduceOp;
+
+// Peers are built beside this program.
+std::string peer_folder() {
+  return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "peers").string();
+}
+
+bool is_bitwise(ReduceOp op) {
+  return op == ReduceOp::band || op == ReduceOp::bor || op == ReduceOp::bxor;
+}
+
+bool is_float(DType dtype) {
+  return dtype == DType::float16 || dtype == DType::bfloat16 || dtype == DType::float32 ||
+         dtype == DType::float64;
+}
+
+// One table: the points that differ in size only.
+std::vector<Point> tables_of(const Settings& settings, int ranks) {
+  std::vector<Point> tables;
+  for (const CollectiveKind kind : settings.kinds) {
+    for (const DType dtype : settings.dtypes) {
+      for (const ReduceOp op : settings.ops) {
+        for (const Calls calls : settings.calls) {
+          const Point point{.kind = kind, .dtype = dtype, .op = op, .calls = calls, .ranks = ranks};
+          // What isn't there, and what would come twice.
+          if (point.reduces() && is_bitwise(op) && is_float(dtype)) continue;
+          if (!point.reduces() && op != settings.ops.front()) continue;
+          if (point.is_barrier() && dtype != settings.dtypes.front()) continue;
+          tables.push_back(point);
+        }
+      }
+    }
+  }
+  return tables;
+}
+
+std::string title_of(const Point& point) {
+  std::string title = name(point.kind);
+  if (!point.is_barrier()) title += fmt::format(" {}", name(point.dtype));
+  if (point.reduces()) title += fmt::format(" {}", name(point.op));
+  if (point.calls == Calls::asynchronous) title += ", async";
+  return title + fmt::format(", {} ranks", point.ranks);
+}
+
+class CollectiveRun {
+ public:
+  explicit CollectiveRun(const Settings& settings)
+      : settings_(settings), campaign_settings_(campaign_settings(settings)) {}
+
+  void run() {
+    for (const int ranks : settings_.ranks) {
+      Campaign campaign(ranks, campaign_settings_);
+      for (const Point& table : tables_of(settings_, ranks)) run_table(campaign, table);
+    }
+  }
+
+  void write_files() const {
+    if (!settings_.csv_path.empty()) train::write_atomically(settings_.csv_path, to_csv(results_));
+    if (!settings_.json_path.empty()) {
+      train::write_atomically(settings_.json_path, to_json(results_));
+    }
+    if (!settings_.svg_path.empty())
+      train::write_atomically(settings_.svg_path, plots_of(results_));
+  }
+
+ private:
+  void run_table(Campaign& campaign, Point point) {
+    std::cout << "\n" << title_of(point) << "; us per operation\n" << std::flush;
+    bool is_first = true;
+    for (const std::size_t size : settings_.sizes) {
+      point.bytes = size;
+      const auto memories =
+          point.is_barrier() ? std::vector<Memory>{Memory::own} : settings_.memories;
+      results_.push_back(campaign.measure(point, memories));
+      if (is_first) std::cout << limits_line(results_.back().limits);
+      if (is_first) std::cout << table_head(results_.back());
+      std::cout << table_row(results_.back()) << std::flush;
+      is_first = false;
+      if (point.is_barrier()) break;
+    }
+  }
+
+  const Settings& settings_;
+  CampaignSettings campaign_settings_;
+  std::vector<PointResult> results_;
+};
+
+}  // namespace
+
+CampaignSettings campaign_settings(const Settings& settings) {
+  CampaignSettings campaign{.repeats = settings.repeats,
+                            .samples = settings.iterations,
+                            .budget_s = settings.time_ms / 1000.0,
+                            .peers = settings.peers,
+                            .peer_folder = peer_folder(),
+                            .bytes_most = std::ranges::max(settings.sizes),
+                            .interleaving = {.tries_max = settings.tries}};
+  if (settings.peers_are_found) {
+    for (const std::string& peer : peer_names()) {
+      const std::string missing = missing_of(peer, campaign.peer_folder);
+      if (missing.empty()) campaign.peers.push_back(peer);
+      if (!missing.empty()) std::cerr << "tpbench: without " << missing << std::endl;
+    }
+  }
+  return campaign;
+}
+
+int run_collectives(const Settings& settings) {
+  CollectiveRun run(settings);
+  run.run();
+  run.write_files();
+  return 0;
+}
+
+}  // namespace tensorplay::tpbench

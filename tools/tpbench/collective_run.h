@@ -1,0 +1,16 @@
+// The run that measures points: one table per collective, and the files that were asked for.
+#pragma once
+
+#include "tools/tpbench/campaign.h"
+#include "tools/tpbench/settings.h"
+
+namespace tensorplay::tpbench {
+
+// Gives the exit code. Throws InvalidArgument, Error.
+int run_collectives(const Settings& settings);
+
+// The settings of a campaign; finds out which peers can be measured here, and tells on stderr which
+// can't.
+CampaignSettings campaign_settings(const Settings& settings);
+
+}  // namespace tensorplay::tpbench

@@ -1,0 +1,165 @@
+#include "tools/tpbench/job.h"
+
+#include "lib/sync/futex.h"
+
+#include <tensorplay/error.h>
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <iostream>
+#include <system_error>
+
+namespace tensorplay::tpbench {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+constexpr auto kPatience = 120s;
+constexpr int kGraceMilliseconds = 3000;
+
+bool ends_within(const multiprocessing::ProcessHandle& process, int milliseconds) {
+  pollfd end{process.descriptor(), POLLIN, 0};
+  return ::poll(&end, 1, milliseconds) == 1;
+}
+
+[[noreturn]] void execute(const std::vector<std::string>& command,
+                          const std::vector<std::string>& environment, int output) {
+  const int nothing = ::open("/dev/null", O_RDONLY);
+  ::dup2(nothing, STDIN_FILENO);
+  ::dup2(output, STDOUT_FILENO);
+  ::dup2(output, STDERR_FILENO);
+  for (const std::string& variable : environment) {
+    const std::size_t equals = variable.find('=');
+    ::setenv(variable.substr(0, equals).c_str(), variable.substr(equals + 1).c_str(), 1);
+  }
+  std::vector<char*> words;
+  for (const std::string& word : command) {
+    words.push_back(const_cast<char*>(word.c_str()));  // execvp doesn't write to them
+  }
+  words.push_back(nullptr);
+  ::execvp(words[0], words.data());
+  std::perror(words[0]);
+  ::_exit(127);
+}
+
+}  // namespace
+
+Job::Job(std::string name, int ranks, const std::function<void(Rig&)>& launch)
+    : name_(std::move(name)), rig_(Rig::make(ranks)) {
+  start([&] {
+    // Nothing of this process is to be flushed or destroyed again in the child.
+    try {
+      launch(rig_);
+    } catch (const std::exception& error) {
+      // A rank has told it already, if it could.
+      if (rig_.memory().failed.load() == 0) std::cerr << "tpbench: " << error.what() << std::endl;
+      ::_exit(1);
+    }
+    ::_exit(0);
+  });
+}
+
+Job::Job(std::string name, int ranks,
+         const std::function<std::vector<std::string>(const std::string& rig_path)>& command,
+         const std::vector<std::string>& environment)
+    : name_(std::move(name)),
+      rig_(Rig::make(ranks)),
+      output_(::memfd_create("output", MFD_CLOEXEC)) {
+  start([&] { execute(command(rig_.path()), environment, output_.get()); });
+}
+
+void Job::start(const std::function<void()>& child) {
+  const pid_t parent = ::getpid();
+  const pid_t pid = ::fork();
+  if (pid < 0) throw std::system_error(errno, std::generic_category(), "fork");
+  if (pid == 0) {
+    // SIGTERM, so that an mpirun ends its ranks.
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (::getppid() != parent) ::_exit(1);
+    child();
+    ::_exit(1);
+  }
+  process_.emplace(pid);
+}
+
+Job::~Job() {
+  if (!process_) return;
+  RigMemory& memory = rig_.memory();
+  if (!has_failed_) {
+    memory.order = {.task = Task::leave};
+    memory.order_number.fetch_add(1);
+    sync::futex_wake_all(memory.order_number);
+    if (ends_within(*process_, kGraceMilliseconds)) {
+      process_->reap();
+      return;
+    }
+  }
+  process_->signal(SIGTERM);
+  if (!ends_within(*process_, kGraceMilliseconds)) process_->signal(SIGKILL);
+  process_->reap();
+}
+
+std::vector<double> Job::samples(const Order& order) {
+  if (has_failed_) throw Error(name_ + " has failed before and can't be measured any more");
+  RigMemory& memory = rig_.memory();
+  memory.order = order;
+  memory.done.store(0);
+  memory.order_number.fetch_add(1);
+  sync::futex_wake_all(memory.order_number);
+  await();
+  std::size_t count = 0;
+  for (int rank = 0; rank < ranks(); ++rank) {
+    count = std::max(count, memory.rank[static_cast<std::size_t>(rank)].sample_count);
+  }
+  std::vector<double> slowest(std::min(count, kSamplesMax));
+  for (int rank = 0; rank < ranks(); ++rank) {
+    const RigMemory::Rank& own = memory.rank[static_cast<std::size_t>(rank)];
+    for (std::size_t i = 0; i < std::min(own.sample_count, slowest.size()); ++i) {
+      slowest[i] = std::max(slowest[i], own.samples[i]);
+    }
+  }
+  if (slowest.empty()) fail("has left no samples");
+  return slowest;
+}
+
+void Job::await() {
+  RigMemory& memory = rig_.memory();
+  const auto deadline = Clock::now() + kPatience;
+  for (;;) {
+    const std::uint32_t done = memory.done.load();
+    if (memory.failed.load() == 2) fail(std::string("failed: ") + memory.error.data());
+    if (done == static_cast<std::uint32_t>(memory.ranks)) return;
+    if (has_ended()) fail("has ended too early" + output());
+    if (Clock::now() > deadline) fail("hasn't answered for two minutes" + output());
+    sync::futex_wait(memory.done, done, 100ms);
+  }
+}
+
+void Job::fail(const std::string& what) {
+  has_failed_ = true;
+  throw Error(fmt::format("{} ({} ranks) {}", name_, ranks(), what));
+}
+
+bool Job::has_ended() const {
+  return ends_within(*process_, 0);
+}
+
+std::string Job::output() const {
+  std::array<char, 2000> text{};
+  if (!output_.is_open()) return "";
+  const ssize_t length = ::pread(output_.get(), text.data(), text.size(), 0);
+  return length <= 0 ? "" : ": " + std::string(text.data(), static_cast<std::size_t>(length));
+}
+
+}  // namespace tensorplay::tpbench
