@@ -25,9 +25,10 @@ std::size_t vault_result_offset(const Shape& shape) noexcept {
 }
 
 std::size_t vault_bytes(const Shape& shape) noexcept {
-  // With a single contributor, and joined ranks in step, its slice is the whole block.
+  // The last slice of two is the largest that is ever reduced into a vault: see find_workers().
   const bool divided = shape.kind == CollectiveKind::all_reduce;
-  return vault_result_offset(shape) + (divided ? shape.block_bytes : 0);
+  return vault_result_offset(shape) +
+         (divided ? whole_pages(slice_of(shape.block_bytes, 1, 2).size()) : 0);
 }
 
 VaultedRun::VaultedRun(const Exchange& exchange)
@@ -51,8 +52,11 @@ std::byte* VaultedRun::vault_of(int member) const {
   return place_in_arena(exchange_, member, 0, vault_bytes(exchange_.shape));
 }
 
+// Nobody works where there is nothing to add: joined ranks in step with a single contributor read
+// its vault themselves.
 void VaultedRun::find_workers() {
   const int count = exchange_.contributors.count();
+  if (count == 1) return;
   exchange_.contributors.for_each([&](int member) {
     const ByteRange slice =
         slice_of(exchange_.shape.block_bytes, static_cast<int>(workers_.size()), count);
@@ -67,7 +71,8 @@ std::uint64_t VaultedRun::Worker::chunks() const noexcept {
 bool VaultedRun::advance() {
   if (!moved_) {
     moved_ = true;
-    if (!is_all_reduce() && exchange_.receives()) read_sources();
+    const bool divided = is_all_reduce() && exchange_.contributors.count() != 1;
+    if (!divided && exchange_.receives()) read_sources();
     for (const Worker& worker : workers_) {
       if (worker.member == exchange_.self()) reduce_own_slice(worker);
     }

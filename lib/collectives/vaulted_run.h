@@ -4,14 +4,18 @@
 // nobody else writes. So a contribution is there wholly or not at all, whatever becomes of its rank
 // afterwards, and who contributes is settled by the arrivals alone.
 //
-// Receivers read the vaults. An all_reduce is divided among the contributors: each reduces its
-// slice from all vaults into a second part of its own vault, chunk by chunk, and tells by
-// `reduced`; the others copy the chunks from there. What a contributor that has died left undone,
-// every receiver reduces for itself from the same vaults, in the same order: the same bits.
+// Receivers read the vaults. An all_reduce is divided among its contributors, if it has two: each
+// reduces its slice from all vaults into a second part of its own vault, chunk by chunk, and tells
+// by `reduced`; the others copy the chunks from there. What a contributor that has died left
+// undone, every receiver reduces for itself from the same vaults, in the same order: the same bits.
 // `consumed` tells that this rank reads nobody's vault any more.
 //
 // Bytes moved per rank for an all_reduce of S bytes by W ranks: S copied into the vault, S read and
-// S/W written reducing, S copied out.
+// S/W written reducing, S copied out. Bytes of its vault: 1.5 S, since its slice is half of the
+// block at most.
+//
+// The operation isn't divided into parts that would do with smaller vaults: a rank that dies
+// between two of them would contribute to one part of the result and not to the next.
 #pragma once
 
 #include "lib/collectives/large_run.h"
@@ -22,7 +26,7 @@
 
 namespace tensorplay::collectives {
 
-// The bytes of a vault for an operation of this shape: the source, and room for a slice.
+// The bytes of a vault for an operation of this shape: the source, and room for the largest slice.
 std::size_t vault_bytes(const Shape& shape) noexcept;
 // Where in a vault the reduced slice begins: behind the source, on a page of its own.
 std::size_t vault_result_offset(const Shape& shape) noexcept;
@@ -56,7 +60,7 @@ class VaultedRun : public LargeRun {
 
   Exchange exchange_;
   std::vector<std::byte*> vaults_;  // by member; null where there is none
-  std::vector<Worker> workers_;     // of an all_reduce
+  std::vector<Worker> workers_;     // of an all_reduce by two or more
   bool moved_ = false;              // what this rank can do without waiting is done
   bool consumed_ = false;
 };

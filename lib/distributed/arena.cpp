@@ -14,25 +14,26 @@ Arena::Arena(std::shared_ptr<shm::Segment> segment, int world_rank)
   if (!range_.empty()) free_.emplace(0, range_.size());
 }
 
-std::byte* Arena::allocate(std::size_t bytes) {
+std::byte* Arena::allocate(std::size_t bytes, std::string_view purpose) {
   try {
-    return take(bytes);
+    return take(bytes, purpose);
   } catch (const SegmentError&) {
     if (!reclaim_ || !reclaim_()) throw;
   }
-  return take(bytes);
+  return take(bytes, purpose);
 }
 
-std::byte* Arena::take(std::size_t bytes) {
+std::byte* Arena::take(std::size_t bytes, std::string_view purpose) {
   if (bytes == 0) return nullptr;
   // More than the arena stays as it is: rounding up could begin anew at 0.
   const std::size_t whole = bytes > range_.size()
                                 ? bytes
                                 : (bytes + shm::kPageBytes - 1) / shm::kPageBytes * shm::kPageBytes;
-  const std::size_t begin = take_free(whole);
+  const std::size_t begin = take_free(whole, purpose);
   used_.emplace(begin, whole);
+  bytes_used_ += whole;
   try {
-    segment_->reserve(range_.subspan(begin, whole), "allocate()");
+    segment_->reserve(range_.subspan(begin, whole), purpose);
   } catch (...) {
     deallocate(range_.data() + begin);
     throw;
@@ -40,7 +41,7 @@ std::byte* Arena::take(std::size_t bytes) {
   return range_.data() + begin;
 }
 
-std::size_t Arena::take_free(std::size_t bytes) {
+std::size_t Arena::take_free(std::size_t bytes, std::string_view purpose) {
   std::size_t most = 0;
   for (auto it = free_.begin(); it != free_.end(); ++it) {
     const auto [begin, size] = *it;
@@ -50,7 +51,7 @@ std::size_t Arena::take_free(std::size_t bytes) {
     if (size > bytes) free_.emplace(begin + bytes, size - bytes);
     return begin;
   }
-  throw SegmentError("allocate(): " + std::to_string(bytes) + " bytes wanted, " +
+  throw SegmentError(std::string(purpose) + ": " + std::to_string(bytes) + " bytes wanted, " +
                      std::to_string(most) + " free in one piece of this rank's arena of " +
                      std::to_string(range_.size()) +
                      "; raise arena_bytes, or deallocate() what is no longer needed");
@@ -65,6 +66,7 @@ void Arena::deallocate(const void* memory) {
   }
   auto [begin, size] = *used;
   used_.erase(used);
+  bytes_used_ -= size;
   segment_->release(range_.subspan(begin, size));
   auto next = free_.lower_bound(begin);
   if (next != free_.end() && next->first == begin + size) {

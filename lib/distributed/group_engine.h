@@ -75,8 +75,11 @@ class GroupEngine : public std::enable_shared_from_this<GroupEngine> {
   // or by the group's failure.
   void progress();
   bool busy() const noexcept { return !operations_.empty(); }
-  // Gives back memory that is kept for later operations; whether there was any.
+  // Gives back memory that is kept for later operations, unless it's reserved; whether there was
+  // any.
   bool discard_free_vaults() noexcept { return vaults_.discard_free(); }
+  // This rank's vaults, for those who reserve some and hold the UseGuard.
+  Vaults& vaults() noexcept { return vaults_; }
   // Whether an operation that isn't done yet reads or writes there.
   bool uses(std::span<const std::byte> memory) const noexcept;
 

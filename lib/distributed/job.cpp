@@ -45,11 +45,7 @@ Job::Job(std::shared_ptr<shm::Segment> segment, int world_rank, std::chrono::mil
                        "still running; start every rank once, or choose another job name");
   }
   last_words_.emplace(life);
-  arena_.set_reclaim([this] {
-    bool reclaimed = false;
-    for (GroupEngine* group : groups_) reclaimed = group->discard_free_vaults() || reclaimed;
-    return reclaimed;
-  });
+  arena_.set_reclaim([this] { return reclaim(); });
   sync::publish_user_code(activity_);
   sync::publish_usable_cpus(segment_->header());
   // Release: pairs with the acquire in all_attached() of the rendezvous; this rank's place is
@@ -85,6 +81,12 @@ bool Job::others_busy(const GroupEngine& group) const noexcept {
 bool Job::any_group_failed() const noexcept {
   return std::any_of(groups_.begin(), groups_.end(),
                      [](const GroupEngine* group) { return group->failed(); });
+}
+
+bool Job::reclaim() noexcept {
+  bool reclaimed = false;
+  for (GroupEngine* group : groups_) reclaimed = group->discard_free_vaults() || reclaimed;
+  return reclaimed;
 }
 
 bool Job::in_use(std::span<const std::byte> memory) const noexcept {

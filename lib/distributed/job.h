@@ -51,6 +51,8 @@ class Job {
   }
 
   bool any_group_failed() const noexcept;
+  // Gives back what the groups keep of the arena without using it; whether there was anything.
+  bool reclaim() noexcept;
   // Whether an operation of any group, not done yet, reads or writes there.
   bool in_use(std::span<const std::byte> memory) const noexcept;
 

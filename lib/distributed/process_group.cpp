@@ -19,6 +19,10 @@ std::chrono::milliseconds ProcessGroup::timeout() const noexcept {
   return engine_->job().timeout();
 }
 
+PeerFailurePolicy ProcessGroup::on_peer_failure() const noexcept {
+  return engine_->survives() ? PeerFailurePolicy::continue_without : PeerFailurePolicy::raise;
+}
+
 Work ProcessGroup::start(const CollectiveCall& call) {
   const UseGuard guard(engine_->job());
   CollectiveCall tagged = call;

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <vector>
 
 namespace tensorplay::distributed {
@@ -24,6 +25,11 @@ struct Vault {
 // The vaults of one group on one rank. They lie in the rank's arena and are used again and again:
 // fresh pages would cost more than the copy. Given back with the group, except those that somebody
 // may still read. Used by one thread.
+//
+// One vault is enough for operations to go on: each waits until the last one has been read. Further
+// ones let operations overlap, and are only taken from what no other rank can need for its first:
+// of the rank's fair share of the memory (SegmentHeader::share_bytes) one half, so that the other
+// half remains for new groups and allocate(). Who must not find the memory gone reserves it.
 class Vaults {
  public:
   // `lost`: members for which nobody waits any more. All three outlive this.
@@ -42,7 +48,12 @@ class Vaults {
   static void give_back(Vault& vault, std::uint64_t number,
                         const collectives::MemberSet& readers) noexcept;
 
-  // Gives the memory of all free vaults back; whether there were any.
+  // From here to release() a vault of that size is there: never given back before, whoever asks for
+  // memory. Throws SegmentError if there is no room.
+  void reserve(std::size_t bytes);
+  void release(std::size_t bytes) noexcept;
+
+  // Gives the memory of all free vaults back, but for what is reserved; whether there were any.
   bool discard_free() noexcept;
 
   // Whether a vault can't be used again before the member has consumed what lies in it.
@@ -52,11 +63,16 @@ class Vaults {
   bool is_free(const Vault& vault) const noexcept;
   bool is_read_by(const Vault& vault, int member) const noexcept;
   Vault* smallest_free(std::size_t bytes) noexcept;
+  Vault* grow(std::size_t bytes);
+  Vault* add(std::size_t bytes);
+  bool within_share(std::size_t bytes) const noexcept;
+  const Vault* reserved_one() const noexcept;
 
   Arena& arena_;
   const collectives::GroupMemory& memory_;
   const collectives::MemberSet& lost_;
   std::vector<std::unique_ptr<Vault>> vaults_;
+  std::multiset<std::size_t> reserved_;
 };
 
 }  // namespace tensorplay::distributed

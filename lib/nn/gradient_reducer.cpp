@@ -146,6 +146,12 @@ bool GradientReducer::shadow(Divisor divisor) {
   return true;
 }
 
+std::size_t GradientReducer::elements_max() const noexcept {
+  std::size_t most = 0;
+  for (const Bucket& bucket : plan_.buckets) most = std::max(most, elements_of(bucket));
+  return most;
+}
+
 std::span<float> GradientReducer::bucket_memory(std::size_t bucket) const {
   return memory_.floats().subspan(bucket_offsets_[bucket], elements_of(plan_.buckets[bucket]));
 }

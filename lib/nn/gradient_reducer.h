@@ -64,6 +64,8 @@ class GradientReducer {
   bool shadow(Divisor divisor);
 
   const BucketPlan& plan() const noexcept { return plan_; }
+  // Elements of the largest reduction.
+  std::size_t elements_max() const noexcept;
 
  private:
   enum class Iteration : std::uint8_t { none, synchronizing, accumulating };

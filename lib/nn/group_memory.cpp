@@ -9,6 +9,10 @@ namespace tensorplay::nn {
 GroupMemory::GroupMemory(const distributed::ProcessGroup& group, std::size_t count)
     : group_(group) {
   if (count == 0) return;
+  if (group_.on_peer_failure() == distributed::PeerFailurePolicy::continue_without) {
+    floats_ = {new float[count](), count};
+    return;
+  }
   try {
     floats_ = group_.allocate<float>(count);
     shared_ = true;

@@ -10,7 +10,8 @@
 namespace tensorplay::nn {
 
 // `count` floats, zero at first. They lie in the group's shared memory, where collectives copy
-// nothing in, or in ordinary memory when there's no room left: slower, with the same results.
+// nothing in, or in ordinary memory when there's no room left: slower, with the same results. Also
+// where the death of a peer is survived: there collectives copy everything in, and need the room.
 class GroupMemory {
  public:
   GroupMemory(const distributed::ProcessGroup& group, std::size_t count);

@@ -9,11 +9,14 @@
 #include <cstdint>
 #include <span>
 #include <utility>
+#include <vector>
 
 namespace tensorplay::nn {
 
 namespace {
 
+using distributed::CollectiveCall;
+using distributed::CollectiveKind;
 using distributed::ProcessGroup;
 using distributed::ReduceOp;
 using parallel::DistributedDataParallelOptions;
@@ -25,6 +28,20 @@ ModelTensors agreed(ModelTensors model, const ProcessGroup& group,
   return model;
 }
 
+// What can be sent at once: a bucket of gradients, a tensor of the model, or all buffers.
+std::vector<CollectiveCall> largest_calls(const ModelTensors& model,
+                                          const GradientReducer& gradients) {
+  std::size_t parameter = 0;
+  for (const auto& tensor : model.parameters) parameter = std::max(parameter, tensor.value.size());
+  std::size_t buffers = 0;
+  for (const auto& tensor : model.buffers) buffers += tensor.value.size();
+  const auto call = [](CollectiveKind kind, std::size_t count) {
+    return CollectiveCall{.kind = kind, .dtype = DType::float32, .count = count};
+  };
+  return {call(CollectiveKind::all_reduce, gradients.elements_max()),
+          call(CollectiveKind::broadcast, std::max(parameter, buffers))};
+}
+
 }  // namespace
 
 Replica::Replica(ModelTensors model, const ProcessGroup& group,
@@ -33,7 +50,9 @@ Replica::Replica(ModelTensors model, const ProcessGroup& group,
       group_(group),
       options_(std::move(options)),
       buffers_(model_.buffers, group_),
-      gradients_(model_.parameters, options_.bucket_bytes, group_) {
+      gradients_(model_.parameters, options_.bucket_bytes, group_),
+      vaults_(group_.as_part_of(distributed::CallPurpose::model_check),
+              largest_calls(model_, gradients_), "DistributedDataParallel") {
   broadcast_from([this] {
     return group_.as_part_of(distributed::CallPurpose::model_copy).barrier().ranks().front();
   });

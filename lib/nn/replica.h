@@ -1,6 +1,7 @@
 // One rank's copy of a model, and what keeps it equal to the others'.
 #pragma once
 
+#include "lib/distributed/vault_reservation.h"
 #include "lib/nn/buffer_sync.h"
 #include "lib/nn/gradient_reducer.h"
 #include "lib/nn/model_tensors.h"
@@ -57,6 +58,7 @@ class Replica {
   parallel::DistributedDataParallelOptions options_;
   BufferSync buffers_;
   GradientReducer gradients_;
+  distributed::VaultReservation vaults_;
 
   bool no_sync_ = false;
   // Whether gradients were reduced since buffers were synchronised last. Active ranks and joined

@@ -41,7 +41,7 @@ namespace tensorplay::shm {
 
 // "TNSRPLAY" in the order of the bytes: tells our segments from other people's files.
 inline constexpr std::uint64_t kMagic = 0x59414c5052534e54;
-inline constexpr std::uint32_t kLayoutVersion = 8;  // bump on any change in this file
+inline constexpr std::uint32_t kLayoutVersion = 9;  // bump on any change in this file
 
 using distributed::kRankCountMax;
 inline constexpr int kGroupCountMax = 64;  // one per bit of SegmentHeader::group_slots
@@ -136,6 +136,8 @@ struct SegmentHeader {
   std::uint64_t segment_bytes;
   std::uint64_t arena_bytes;  // per rank
   std::uint64_t launch;       // which start of the job made it, told by the launcher; 0: untold
+  // Per rank: its part of what was free beyond the start, where deaths are survived; else 0.
+  std::uint64_t share_bytes;
   std::uint32_t owner_uid;
   distributed::PeerFailurePolicy on_peer_failure;
   std::uint32_t reserved;

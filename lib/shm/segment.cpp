@@ -80,6 +80,8 @@ std::shared_ptr<Segment> Segment::make(std::shared_ptr<MemoryFile> file, const G
   std::shared_ptr<Segment> segment(new Segment(std::move(file), geometry));
   auto* begin = reinterpret_cast<std::byte*>(segment->header_);
   segment->expect_room_to_start();
+  const bool survives = options.on_peer_failure == distributed::PeerFailurePolicy::continue_without;
+  const std::size_t share = survives ? segment->fair_share() : 0;
   segment->reserve({begin, geometry.groups_offset}, "the control blocks");
   fault_point("segment.reserved");
   SegmentHeader& header = *segment->header_;
@@ -91,6 +93,7 @@ std::shared_ptr<Segment> Segment::make(std::shared_ptr<MemoryFile> file, const G
   header.owner_uid = geteuid();
   header.on_peer_failure = options.on_peer_failure;
   header.launch = options.launch;
+  header.share_bytes = share;
   return segment;
 }
 
@@ -331,16 +334,26 @@ void Segment::reserve(std::span<std::byte> range, std::string_view purpose) cons
   tell_lack_of_space(purpose, range.size(), file_->bytes_free(), error);
 }
 
-// What the control blocks and the group of all ranks take: asked for as one, so that all ranks
-// hear the same before any has begun.
-void Segment::expect_room_to_start() const {
+// What the control blocks and the group of all ranks take.
+std::size_t Segment::bytes_to_start() const noexcept {
   const auto ranks = static_cast<std::size_t>(geometry_.world_size);
-  const std::size_t wanted = geometry_.groups_offset + geometry_.members_offset +
-                             ranks * (geometry_.member_bytes + kStagingBytes);
+  return geometry_.groups_offset + geometry_.members_offset +
+         ranks * (geometry_.member_bytes + kStagingBytes);
+}
+
+// Asked for as one, so that all ranks hear the same before any has begun.
+void Segment::expect_room_to_start() const {
+  const std::size_t wanted = bytes_to_start();
   const std::string purpose = "a job of " + std::to_string(geometry_.world_size) + " ranks";
   expect_memory(purpose, wanted, *file_);
   const std::size_t free = file_->bytes_free();
   if (wanted > free) tell_lack_of_space(purpose, wanted, free);
+}
+
+// What every rank could take besides, if all took the same.
+std::size_t Segment::fair_share() const noexcept {
+  const std::size_t free = std::min(file_->bytes_free(), available_memory().bytes);
+  return (free - std::min(free, bytes_to_start())) / static_cast<std::size_t>(geometry_.world_size);
 }
 
 void Segment::expect_whole() const {

@@ -100,7 +100,9 @@ class Segment {
   Segment(std::shared_ptr<MemoryFile> file, const Geometry& geometry);
   static std::shared_ptr<Segment> make(std::shared_ptr<MemoryFile> file, const Geometry& geometry,
                                        const SegmentOptions& options);
+  std::size_t bytes_to_start() const noexcept;
   void expect_room_to_start() const;
+  std::size_t fair_share() const noexcept;
 
   std::shared_ptr<MemoryFile> file_;
   std::unique_ptr<Mapping> mapping_;

@@ -21,8 +21,13 @@ enum class PeerFailurePolicy : std::uint32_t {
   //
   // Costs: operations of more than 8 KiB copy their sources into the segment before they begin, so
   // that a contribution is there wholly or not at all. The arena, and /dev/shm, must have room for
-  // them on every rank: twice the bytes of the operations in flight. A rank that finds none throws
-  // SegmentError.
+  // the largest of them on every rank: the bytes of its source, for an all_reduce half as much
+  // again. Where there is room for more than one, several are under way at once; else an
+  // asynchronous call waits until the others have read the last copy. No rank takes more than half
+  // of its share of what was free at the start for that, so that the others find room, too.
+  // DistributedDataParallel reserves what it needs in its constructor, which throws SegmentError on
+  // all ranks if it isn't there. Of operations that others call nobody knows beforehand: a rank
+  // that finds no room even for the only one under way throws SegmentError from that call.
   continue_without = 1,
 };
 

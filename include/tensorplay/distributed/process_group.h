@@ -29,6 +29,7 @@
 
 #include <tensorplay/distributed/collective_call.h>
 #include <tensorplay/distributed/contributors.h>
+#include <tensorplay/distributed/peer_failure_policy.h>
 #include <tensorplay/distributed/process_group_options.h>
 #include <tensorplay/distributed/reduce_op.h>
 #include <tensorplay/distributed/work.h>
@@ -183,7 +184,8 @@ class ProcessGroup {
   ProcessGroup split(int color, int key);
 
   // `count` elements of shared memory, 64-byte aligned, zero at first. Collectives whose buffers
-  // all lie in such memory copy nothing in. Not collective. The memory belongs to this process's
+  // all lie in such memory copy nothing in, unless the others are to go on when a rank dies. Not
+  // collective. The memory belongs to this process's
   // job and lives until deallocate() or the job's last group ends. Throws SegmentError with the
   // bytes wanted, the bytes free and the remedy, and never raises a signal later; InvalidArgument
   // for a size that can't be counted. deallocate() takes what allocate() gave, once no operation
@@ -201,6 +203,9 @@ class ProcessGroup {
 
   // The longest a wait of this group lasts, unless JoinOptions or the call say otherwise.
   std::chrono::milliseconds timeout() const noexcept;
+
+  // Whether the others go on when a rank of this group dies.
+  PeerFailurePolicy on_peer_failure() const noexcept;
 
   // Whether two handles refer to the same group.
   friend bool operator==(const ProcessGroup& a, const ProcessGroup& b) noexcept {

@@ -91,7 +91,9 @@ class DistributedDataParallel : public distributed::algorithms::Joinable {
   // Collective. Checks that all ranks pass the same names, order and sizes of parameters and
   // buffers, and the same options (else CollectiveMismatch on all ranks, naming the first that
   // differs; the group stays whole), then copies rank 0's values to all. Throws InvalidArgument for
-  // a parameter whose gradient and value differ in length.
+  // a parameter whose gradient and value differ in length. Where deaths are survived, reserves
+  // shared memory for the copy of the largest bucket, or of all buffers: else SegmentError on all
+  // ranks, with the bytes wanted, the bytes free and the remedy; the group stays whole.
   DistributedDataParallel(std::vector<Parameter> parameters, const distributed::ProcessGroup& group,
                           DistributedDataParallelOptions options = {});
   DistributedDataParallel(std::vector<Parameter> parameters, std::vector<Buffer> buffers,
