@@ -1,5 +1,6 @@
 #include "lib/distributed/report.h"
 
+#include "lib/base/seconds_text.h"
 #include "lib/distributed/member_end.h"
 #include "lib/distributed/posted_call.h"
 #include "lib/distributed/whereabouts.h"
@@ -8,7 +9,6 @@
 #include "lib/sync/liveness.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
 #include <functional>
 #include <map>
@@ -24,12 +24,6 @@ using collectives::GroupMemory;
 // Calls before and after the one that the ranks disagree about.
 constexpr std::uint64_t kCallsBefore = 4;
 constexpr std::uint64_t kCallsAfter = 2;
-
-std::string seconds(std::chrono::nanoseconds duration) {
-  char text[32];
-  std::snprintf(text, sizeof(text), "%.1f s", std::chrono::duration<double>(duration).count());
-  return text;
-}
 
 std::string text_of(const shm::JoinBoard& board) {
   return std::string(board.config.data(), strnlen(board.config.data(), board.config.size()));
@@ -285,8 +279,8 @@ Failure context_mismatch(const GroupMemory& memory, std::uint64_t generation) {
 Failure timeout_failure(const GroupMemory& memory, const Membership& membership,
                         const Contributors& awaited, const AwaitedEvent& event,
                         std::chrono::nanoseconds waited) {
-  const std::string text = rank_label(memory, memory.self()) + " waited " + seconds(waited) + " " +
-                           event.where + ", for " + to_string(awaited) +
+  const std::string text = rank_label(memory, memory.self()) + " waited " + seconds_text(waited) +
+                           " s " + event.where + ", for " + to_string(awaited) +
                            standing(memory, awaited, event.number) + ". The ranks:";
   return {
       shm::FailureKind::timeout, awaited.highest(), PeerFailure::Cause::exited,

@@ -1,5 +1,6 @@
 #include "lib/distributed/whereabouts.h"
 
+#include "lib/base/seconds_text.h"
 #include "lib/distributed/member_end.h"
 #include "lib/distributed/posted_call.h"
 #include "lib/sync/activity.h"
@@ -8,9 +9,8 @@
 #include "lib/sync/liveness.h"
 
 #include <algorithm>
-#include <array>
+#include <chrono>
 #include <cstdint>
-#include <cstdio>
 #include <map>
 #include <optional>
 #include <utility>
@@ -31,12 +31,6 @@ struct Account {
   std::optional<std::int64_t> duration_ns;
   std::string more;
 };
-
-std::string seconds(std::int64_t duration_ns) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.1f", static_cast<double>(duration_ns) * 1e-9);
-  return text.data();
-}
 
 std::string numbered(const std::string& what, std::uint64_t number) {
   return what + ", operation " + std::to_string(number);
@@ -147,8 +141,8 @@ std::string line_of(const GroupMemory& memory, const Shared& shared) {
       alone ? process_label(memory, shared.members.highest()) : to_string(shared.members);
   line += ": " + shared.account.doing;
   if (shared.account.duration_ns) {
-    const std::string least = seconds(shared.least_ns);
-    const std::string most = seconds(shared.most_ns);
+    const std::string least = seconds_text(std::chrono::nanoseconds(shared.least_ns));
+    const std::string most = seconds_text(std::chrono::nanoseconds(shared.most_ns));
     line += " for " + (least == most ? most : least + " to " + most) + " s";
   }
   return line + shared.account.more;
