@@ -1,5 +1,7 @@
 #include "lib/multiprocessing/child.h"
 
+#include "lib/base/seconds_text.h"
+
 #include <sys/wait.h>
 #include <unistd.h>
 #include <cerrno>
@@ -87,7 +89,9 @@ bool ChildEnd::is_consequence() const noexcept {
 std::string ChildEnd::text() const {
   const bool raised = report && report->kind != ChildReport::Kind::finished;
   if (raised && process.how != ProcessEnd::How::killed) return "raised " + report->text;
-  return process.text();
+  if (!stopped_for || process.how != ProcessEnd::How::killed) return process.text();
+  return process.text() + ": it had been stopped for " + seconds_text(*stopped_for) +
+         " s while no other rank was running";
 }
 
 int ChildEnd::exit_code() const noexcept {

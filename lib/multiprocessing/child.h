@@ -6,6 +6,7 @@
 #include "lib/multiprocessing/process_end.h"
 #include "lib/multiprocessing/process_handle.h"
 
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <string>
@@ -17,11 +18,14 @@ struct ChildEnd {
   pid_t pid;
   ProcessEnd process;
   std::optional<ChildReport> report;
+  // Set if its parent killed it: for how long it had been stopped, and all others had ended.
+  std::optional<std::chrono::nanoseconds> stopped_for = std::nullopt;
 
   bool is_failure() const noexcept;
   // Another rank is to blame, the child says.
   bool is_consequence() const noexcept;
-  // "raised InvalidArgument: no such rank", "was ended by signal 9 (SIGKILL)".
+  // "raised InvalidArgument: no such rank", "was ended by signal 9 (SIGKILL)", the latter with why
+  // if it was by its parent.
   std::string text() const;
   // As a shell would give it; 1 for an exception.
   int exit_code() const noexcept;

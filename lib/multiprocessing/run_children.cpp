@@ -1,5 +1,7 @@
 #include "lib/multiprocessing/run_children.h"
 
+#include "lib/multiprocessing/standstill.h"
+
 #include <tensorplay/error.h>
 
 #include <poll.h>
@@ -31,6 +33,7 @@ class Children {
   struct Member {
     int rank;
     Child child;
+    std::optional<std::chrono::nanoseconds> stopped_for = std::nullopt;  // when it was killed
   };
 
   void open_gate(Pipe& gate) const;
@@ -39,12 +42,15 @@ class Children {
   void note(const Member& member, const ChildEnd& end);
   Weight weight_of(const ChildEnd& end) const;
   void press_on();
+  bool watches_for_standstill() const;
+  void end_standing();
   int poll_timeout_ms() const;
 
   const RunChildrenOptions& options_;
   int count_ = 0;
   std::vector<Member> living_;
   FirstFailure first_failure_;
+  Standstill standstill_;
   std::optional<Clock::time_point> deadline_;  // of the next signal, once one has failed
   int next_signal_ = SIGTERM;
 };
@@ -99,13 +105,15 @@ void Children::wait_for_an_end() {
   if (ready > 0) collect_ended(entries);
   if (ready < 0 && errno != EINTR) throw std::system_error(errno, std::generic_category(), "poll");
   press_on();
+  end_standing();
 }
 
 void Children::collect_ended(const std::vector<pollfd>& entries) {
   std::size_t index = 0;
   std::erase_if(living_, [&](Member& member) {
     if (entries[index++].revents == 0) return false;
-    const ChildEnd end = member.child.collect();
+    ChildEnd end = member.child.collect();
+    end.stopped_for = member.stopped_for;
     note(member, end);
     member.child.process().reap();
     return true;
@@ -140,8 +148,26 @@ void Children::press_on() {
   next_signal_ = SIGKILL;
 }
 
+bool Children::watches_for_standstill() const {
+  return options_.others_go_on && !living_.empty() &&
+         living_.size() < static_cast<std::size_t>(count_);
+}
+
+void Children::end_standing() {
+  if (!watches_for_standstill()) return;
+  std::vector<pid_t> pids;
+  for (const Member& member : living_) pids.push_back(member.child.pid());
+  const auto duration = standstill_.look(pids, Clock::now());
+  if (!duration || *duration < options_.stopped_grace) return;
+  for (Member& member : living_) {
+    member.stopped_for = duration;
+    member.child.process().signal(SIGKILL);
+  }
+}
+
 // Rounded up: a poll that ends just before the deadline would be followed by many more.
 int Children::poll_timeout_ms() const {
+  if (watches_for_standstill()) return static_cast<int>(Standstill::kInterval.count());
   if (!deadline_) return -1;
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(*deadline_ - Clock::now()).count();
   return static_cast<int>(std::clamp<long long>(left, 0, 60'000));

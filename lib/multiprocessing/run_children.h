@@ -11,10 +11,13 @@
 namespace tensorplay::multiprocessing {
 
 struct RunChildrenOptions {
-  // Whether the others go on when one fails. If so nobody is ended, however long it takes, and a
-  // child that a signal has ended is lost, which is a failure only if no child succeeds. What a
-  // child says itself, by an exception or an exit code, stays one.
+  // Whether the others go on when one fails. If so nobody is ended who isn't stopped, however
+  // long it takes, and a child that a signal has ended is lost, which is a failure only if no child
+  // succeeds. What a child says itself, by an exception or an exit code, stays one.
   bool others_go_on = false;
+  // If they go on: how long all children that are left may be stopped without a break (see
+  // standstill.h) when all others have ended, before they are killed.
+  std::chrono::milliseconds stopped_grace{std::chrono::seconds{10}};
   // How long the other children may go on after the first failure, and again after SIGTERM, before
   // they are killed.
   std::chrono::milliseconds grace{std::chrono::seconds{2}};

@@ -62,8 +62,11 @@ SpawnReport spawn(int world_size, const std::function<void(ProcessGroup&)>& body
     const bool is_lost = others_go_on && end.process.how == ProcessEnd::How::killed;
     if (is_lost) report.lost.push_back({rank, end.pid, end.text()});
   };
-  const auto failure = run_children(
-      world_size, live, {.others_go_on = others_go_on, .grace = options.grace, .on_end = tell_end});
+  const auto failure = run_children(world_size, live,
+                                    {.others_go_on = others_go_on,
+                                     .stopped_grace = options.stopped_grace,
+                                     .grace = options.grace,
+                                     .on_end = tell_end});
   if (failure) {
     throw SpawnFailure(failure->rank, failure->exit_code, failure->message, std::move(report.lost));
   }

@@ -121,6 +121,36 @@ BOOST_AUTO_TEST_CASE(a_job_whose_ranks_are_all_lost_has_failed_by_the_first) {
   BOOST_TEST(!has_children());
 }
 
+// Rank 1 can't be told of the failure that ended the others.
+BOOST_AUTO_TEST_CASE(a_rank_that_stays_stopped_when_the_others_have_ended_is_ended) {
+  SpawnOptions options = kSurvive;
+  options.timeout = milliseconds(300);
+  options.stopped_grace = milliseconds(400);
+  const auto run = [&](const std::function<void(ProcessGroup&)>& others) -> std::string {
+    try {
+      const auto body = [&](ProcessGroup& group) {
+        if (group.rank() == 1) {
+          ::raise(SIGSTOP);
+        } else {
+          others(group);
+        }
+      };
+      const SpawnReport report = spawn(3, body, options);
+      return report.lost.size() == 1u ? "lost: " + report.lost[0].how : "others are lost";
+    } catch (const SpawnFailure& failure) {
+      const bool told = failure.lost().size() == 1u && failure.lost()[0].rank == 1;
+      return told ? failure.what() : "another rank is lost";
+    }
+  };
+  const std::string how = "was ended by signal 9 (SIGKILL): it had been stopped for ";
+  const std::string lost = run([](ProcessGroup&) {});
+  BOOST_TEST(lost.starts_with("lost: " + how), lost);
+  BOOST_TEST(lost.ends_with(" s while no other rank was running"), lost);
+  const std::string failed = run([](ProcessGroup& group) { group.barrier(); });
+  BOOST_TEST(failed.find(" raised Timeout: ") != std::string::npos, failed);
+  BOOST_TEST(!has_children());
+}
+
 // The child that is forked second ends before it is a rank of anything.
 BOOST_AUTO_TEST_CASE(a_rank_that_dies_before_it_has_a_group_is_done_without) {
   static int forks = 0;

@@ -62,6 +62,29 @@ BOOST_AUTO_TEST_CASE(a_job_whose_ranks_are_all_lost_fails_by_the_first) {
   BOOST_TEST(line_count(result.error) == 2);
 }
 
+// The one can't be told of the time-out that ended the others.
+BOOST_AUTO_TEST_CASE(a_rank_that_stays_stopped_when_the_others_have_ended_is_ended) {
+  const Lines options{"--survive", "--timeout", "1", "--stopped-grace", "0.5"};
+  const std::string stopped = "[ $RANK = 1 ] && kill -STOP $$; ";
+  const CommandResult failed = run_script(3, stopped + "exec tests/tprun/meeting_rank", options);
+  BOOST_TEST(failed.exit_code == 3);
+  BOOST_TEST(has(failed.error, "tprun: rank 1 (pid "), failed.error);
+  BOOST_TEST(has(failed.error, ") has been stopped for 0."), failed.error);
+  BOOST_TEST(has(failed.error, " s while no other rank was running; ending it by SIGKILL\n"));
+  BOOST_TEST(has(failed.error, ") was ended by signal 9 (SIGKILL)\n"), failed.error);
+  BOOST_TEST(run_script(3, stopped + "echo done", options).exit_code == 0);
+}
+
+BOOST_AUTO_TEST_CASE(a_rank_that_is_stopped_for_less_than_the_grace_goes_on) {
+  const CommandResult result = run_script(2,
+                                          "[ $RANK = 0 ] && exit 0; (sleep 1; kill -CONT $$) & "
+                                          "kill -STOP $$; echo went on",
+                                          {"--survive", "--stopped-grace", "600"});
+  BOOST_TEST(result.exit_code == 0);
+  BOOST_TEST(result.output == "[1] went on\n");
+  BOOST_TEST(result.error == "");
+}
+
 BOOST_AUTO_TEST_CASE(ranks_are_told_the_policy_by_their_environment) {
   const std::string script = "echo $TENSORPLAY_ON_PEER_FAILURE";
   BOOST_TEST(run_script(1, script).output == "[0] continue_without\n");

@@ -1,5 +1,6 @@
 #include "tools/tprun/launch.h"
 
+#include "lib/base/seconds_text.h"
 #include "lib/distributed/end_notice.h"
 #include "lib/distributed/job_name.h"
 #include "lib/distributed/leftovers.h"
@@ -167,6 +168,23 @@ void Launch::notify_peers() const {
   }
 }
 
+void Launch::end_standing(Clock::time_point now) {
+  std::vector<pid_t> pids;
+  for (const RankProcess& rank : ranks_) {
+    if (!rank.end()) pids.push_back(rank.pid());
+  }
+  const auto duration = standstill_.look(pids, now);
+  if (!duration || *duration < settings_.stopped_grace) return;
+  for (const RankProcess& rank : ranks_) {
+    if (rank.end()) continue;
+    error_sink_->append("tprun: rank " + std::to_string(rank.rank()) + " (pid " +
+                        std::to_string(rank.pid()) + ") has been stopped for " +
+                        seconds_text(*duration) +
+                        " s while no other rank was running; ending it by SIGKILL\n");
+    rank.signal_group(SIGKILL);
+  }
+}
+
 void Launch::obey_signal() {
   const int signal = signals_.take();
   if (signal == 0) return;
@@ -195,7 +213,10 @@ void Launch::hurry() {
 void Launch::advance() {
   const Clock::time_point now = Clock::now();
   const bool ended = all_ended();
-  if (!ended && some_ended()) notify_peers();
+  if (!ended && some_ended()) {
+    notify_peers();
+    if (others_go_on() && !kill_at_) end_standing(now);
+  }
   if (!kill_at_ && verdict_.decide(ended, now)) {
     if (!others_go_on()) announce(ended ? "" : "; ending the other ranks");
     begin_ending(SIGTERM);

@@ -1,6 +1,7 @@
 // A job from its start to its end: ranks, their output, signals, and what ends it all.
 #pragma once
 
+#include "lib/multiprocessing/standstill.h"
 #include "tools/tprun/line_relay.h"
 #include "tools/tprun/output.h"
 #include "tools/tprun/poll_set.h"
@@ -23,6 +24,9 @@ namespace tensorplay::tprun {
 // or a signal to tprun, makes it end them: their groups get SIGTERM, or that same signal, and
 // SIGKILL when the grace is over or another signal comes. What programs leave running in their
 // groups is ended the same way.
+//
+// Where the others go on nobody is ended, but for ranks that stay stopped when all others have
+// ended: they would never end by themselves.
 class Launch {
  public:
   // Starts the ranks. Throws ProgramError, std::system_error; ranks already started are killed
@@ -50,6 +54,7 @@ class Launch {
   bool others_go_on() const;
   void tell_loss(const RankProcess& rank);
   void notify_peers() const;
+  void end_standing(Clock::time_point now);
   void announce(const std::string& consequence);
   void begin_ending(int signal);
   void signal_all(int signal) const;
@@ -70,6 +75,7 @@ class Launch {
   std::optional<StdinRelay> input_;
   multiprocessing::FileDescriptor rank_input_;  // to be inherited by the rank that is being started
   Verdict verdict_;
+  multiprocessing::Standstill standstill_;
   std::optional<Clock::time_point> kill_at_;  // set when ending has begun
   int ending_signal_ = 0;                     // the one that was sent then
   bool is_killed_ = false;

@@ -31,6 +31,10 @@ double seconds(const char* option, const std::string& text, double least) {
   return value;
 }
 
+std::chrono::milliseconds duration(const char* option, const std::string& text) {
+  return std::chrono::milliseconds(std::llround(seconds(option, text, 0) * 1000));
+}
+
 int rank_count(const std::string& text) {
   int value = 0;
   const char* end = text.data() + text.size();
@@ -55,6 +59,7 @@ struct Words {
   std::string job;
   std::string timeout;
   std::string grace;
+  std::string stopped_grace;
   std::string on_peer_failure;
   bool survive = false;
   bool no_prefix = false;
@@ -86,6 +91,11 @@ void declare(CLI::App& app, Words& words) {
       ->type_name("SECONDS");
   app.add_option("--grace", words.grace,
                  "How long ranks may take to end before they are killed (5)")
+      ->type_name("SECONDS");
+  app.add_option(
+         "--stopped-grace", words.stopped_grace,
+         "With --survive: how long ranks may be stopped when all others have\nended, before "
+         "they are killed (10)")
       ->type_name("SECONDS");
   app.add_option("--on-peer-failure", words.on_peer_failure,
                  "What becomes of the others when a rank dies: raise (they are\nended) or "
@@ -158,9 +168,9 @@ Settings parse_settings(int argc, const char* const* argv) {
   settings.timeout_s = words.timeout;
   settings.on_peer_failure = policy_of(words);
   settings.prefix = !words.no_prefix;
-  if (!words.grace.empty()) {
-    settings.grace =
-        std::chrono::milliseconds(std::llround(seconds("--grace", words.grace, 0) * 1000));
+  if (!words.grace.empty()) settings.grace = duration("--grace", words.grace);
+  if (!words.stopped_grace.empty()) {
+    settings.stopped_grace = duration("--stopped-grace", words.stopped_grace);
   }
   settings.launch = random_name();
   settings.command = std::move(words.command);

@@ -17,6 +17,7 @@ struct Settings {
   std::string timeout_s;  // as given; empty: the programs' own
   bool prefix = true;
   std::chrono::milliseconds grace{std::chrono::seconds{5}};
+  std::chrono::milliseconds stopped_grace{std::chrono::seconds{10}};  // where the others go on
   distributed::PeerFailurePolicy on_peer_failure = distributed::PeerFailurePolicy::raise;
   std::vector<std::string> command;  // the program and its arguments
 };

@@ -21,6 +21,9 @@ struct SpawnOptions {
   // How long the other ranks may take to end by themselves after the first failure, and again after
   // SIGTERM, before they are killed. Under `raise` only.
   std::chrono::milliseconds grace{std::chrono::seconds{2}};
+  // How long the ranks that are left may be stopped (SIGSTOP) without a break when all others have
+  // ended, before they are killed. Under `continue_without` only.
+  std::chrono::milliseconds stopped_grace{std::chrono::seconds{10}};
 
   // Performance.
   std::size_t arena_bytes = std::size_t{1} << 30;  // as in ProcessGroupOptions
@@ -30,7 +33,7 @@ struct SpawnOptions {
 struct LostRank {
   int rank;
   int pid;
-  std::string how;  // "was ended by signal 9 (SIGKILL)"
+  std::string how;  // "was ended by signal 9 (SIGKILL)"; with why if it was by spawn()
 };
 
 // What became of a job that has succeeded.
@@ -68,12 +71,14 @@ class SpawnFailure : public Error {
 // end get SIGTERM, then SIGKILL; then SpawnFailure is thrown.
 //
 // Under `continue_without`: a rank that ends doesn't end the others; spawn() waits for all, however
-// long they take. A rank that a signal has ended is *lost*: whatever it was that killed it, the job
-// goes on and its report names the rank. A rank that ended by an exception or with an exit code
-// other than 0 has *failed*: that is the program's own word, which is not to be overlooked. The
-// others go on without it all the same, and when the last one has ended SpawnFailure tells the
-// first failure. It is also thrown, with the first loss, if all ranks are lost. So a job succeeds
-// if at least one rank has succeeded and none has failed.
+// long they run. A rank that a signal has ended is *lost*: whatever it was that killed it, the job
+// goes on and its report names the rank. So is one that stays stopped when all others have ended:
+// spawn() kills it after `stopped_grace`, and LostRank::how says so. A rank that a debugger holds
+// isn't taken for stopped. A rank that ended by an exception or with an exit code other than 0 has
+// *failed*: that is the program's own word, which is not to be overlooked. The others go on without
+// it all the same, and when the last one has ended SpawnFailure tells the first failure. It is also
+// thrown, with the first loss, if all ranks are lost. So a job succeeds if at least one rank has
+// succeeded and none has failed.
 //
 // Call it while the process has one thread: what other threads hold (locks, for one) stays held in
 // the children.
