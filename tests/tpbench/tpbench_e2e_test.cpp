@@ -100,6 +100,25 @@ BOOST_AUTO_TEST_CASE(the_table_the_csv_and_the_plot_tell_of_each_point) {
   BOOST_TEST(folder.entry_count() == 2);
 }
 
+BOOST_AUTO_TEST_CASE(join_tells_what_a_context_costs) {
+  const auto report = report_of("join");
+  BOOST_TEST(report["join"].size() == 19u);
+  for (const nlohmann::json& line : report["join"]) {
+    BOOST_TEST(line["median"].get<double>() > 0, line["what"]);
+    BOOST_TEST(line["repeats"].size() == 1u);
+    BOOST_TEST(line["peers"].is_object());
+  }
+}
+
+// How many figures are reached depends on the machine, what is judged doesn't.
+BOOST_AUTO_TEST_CASE(check_judges_every_figure_that_it_can) {
+  const Outcome outcome = run_shell(kQuick + "check --sizes 4,16Ki --ranks 2,3");
+  BOOST_TEST((outcome.exit_code == 0 || outcome.exit_code == 1), outcome.error);
+  // Without peers: lines, two types, tails of three points, seven of Join.
+  BOOST_TEST(outcome.output.find(" of 13 reached\n") != std::string::npos, outcome.output);
+  BOOST_TEST(std::ranges::count(outcome.output, '\n') == 14);
+}
+
 BOOST_DATA_TEST_CASE(wrong_options_are_told_in_one_line,
                      data::make({"--sizes 4:2", "--ranks 1", "--ranks 99", "--dtypes int7",
                                  "--collectives nothing", "--peers someone", "--iterations 0",

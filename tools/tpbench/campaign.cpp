@@ -86,18 +86,39 @@ void Campaign::measure_limits(const Point& point, std::vector<double>& copies,
 PointResult Campaign::measure(Point point, const std::vector<Memory>& memories) {
   point.ranks = ranks_;
   PointResult result{.point = point, .limits = fixed_, .usable_cpus = cpus_};
-  std::vector<std::function<Summary()>> contestants;
-  bool verify = true;
-  const auto add = [&](Job& job, const std::string& name, Memory memory, bool is_ours) {
-    result.contestants.push_back({.name = name, .is_ours = is_ours});
-    Point own = point;
-    own.memory = memory;
-    contestants.push_back(
-        [&job, &verify, own, this] { return job.perform(order_of(own, verify)); });
-  };
-  for (const Memory memory : memories) add(*ours_, name(memory), memory, true);
+  std::vector<Entry> entries;
+  for (const Memory memory : memories) {
+    result.contestants.push_back({.name = name(memory), .is_ours = true});
+    entries.push_back({ours_.get(), point});
+    entries.back().point.memory = memory;
+  }
   for (const auto& peer : peers_) {
-    if (can_measure(peer->name(), point)) add(*peer, peer->name(), Memory::own, false);
+    if (!can_measure(peer->name(), point)) continue;
+    result.contestants.push_back({.name = peer->name()});
+    entries.push_back({peer.get(), point});
+  }
+  run(entries, result);
+  return result;
+}
+
+PointResult Campaign::compare_types(Point point, const std::vector<DType>& types) {
+  point.ranks = ranks_;
+  PointResult result{.point = point, .limits = fixed_, .usable_cpus = cpus_};
+  std::vector<Entry> entries;
+  for (const DType type : types) {
+    result.contestants.push_back({.name = name(type), .is_ours = true});
+    entries.push_back({ours_.get(), point});
+    entries.back().point.dtype = type;
+  }
+  run(entries, result);
+  return result;
+}
+
+void Campaign::run(const std::vector<Entry>& entries, PointResult& result) {
+  bool verify = true;
+  std::vector<std::function<Summary()>> contestants;
+  for (const Entry& entry : entries) {
+    contestants.push_back([&, this] { return entry.job->perform(order_of(entry.point, verify)); });
   }
   std::vector<double> lines, copies, hand_overs;
   for (int i = 0; i < settings_.repeats; ++i) {
@@ -110,12 +131,11 @@ PointResult Campaign::measure(Point point, const std::vector<Memory>& memories) 
     lines.push_back(median(repeat.probes));
     result.retakes += static_cast<std::size_t>(repeat.tries - 1);
     if (!repeat.is_steady) ++result.unsteady;
-    measure_limits(point, copies, hand_overs);
+    measure_limits(result.point, copies, hand_overs);
   }
   result.limits.line = median(lines);
   if (!copies.empty()) result.limits.copy = median(copies);
   if (!hand_overs.empty()) result.limits.hand_over = median(hand_overs);
-  return result;
 }
 
 }  // namespace tensorplay::tpbench

@@ -32,8 +32,16 @@ class Campaign {
   // Measures a point with our buffers in each of `memories`, beside the peers that know it. Throws
   // Error: a wrong result, a rank that ended.
   PointResult measure(Point point, const std::vector<Memory>& memories);
+  // Measures ours for each element type in turns: each a contestant by the name of its type.
+  PointResult compare_types(Point point, const std::vector<DType>& types);
 
  private:
+  // A contestant's job and its point.
+  struct Entry {
+    Job* job;
+    Point point;
+  };
+  void run(const std::vector<Entry>& entries, PointResult& result);
   Order order_of(const Point& point, bool verify) const;
   double median_of_task(Task task, const Point& point, double budget_s, bool streaming = false);
   double probe_line();

@@ -72,14 +72,7 @@ class CollectiveRun {
     }
   }
 
-  void write_files() const {
-    if (!settings_.csv_path.empty()) train::write_atomically(settings_.csv_path, to_csv(results_));
-    if (!settings_.json_path.empty()) {
-      train::write_atomically(settings_.json_path, to_json(results_));
-    }
-    if (!settings_.svg_path.empty())
-      train::write_atomically(settings_.svg_path, plots_of(results_));
-  }
+  void write_files() const { write_result_files(settings_, results_); }
 
  private:
   void run_table(Campaign& campaign, Point point) {
@@ -121,6 +114,12 @@ CampaignSettings campaign_settings(const Settings& settings) {
     }
   }
   return campaign;
+}
+
+void write_result_files(const Settings& settings, std::span<const PointResult> results) {
+  if (!settings.csv_path.empty()) train::write_atomically(settings.csv_path, to_csv(results));
+  if (!settings.json_path.empty()) train::write_atomically(settings.json_path, to_json(results));
+  if (!settings.svg_path.empty()) train::write_atomically(settings.svg_path, plots_of(results));
 }
 
 int run_collectives(const Settings& settings) {

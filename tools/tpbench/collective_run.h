@@ -2,7 +2,10 @@
 #pragma once
 
 #include "tools/tpbench/campaign.h"
+#include "tools/tpbench/result.h"
 #include "tools/tpbench/settings.h"
+
+#include <span>
 
 namespace tensorplay::tpbench {
 
@@ -12,5 +15,8 @@ int run_collectives(const Settings& settings);
 // The settings of a campaign; finds out which peers can be measured here, and tells on stderr which
 // can't.
 CampaignSettings campaign_settings(const Settings& settings);
+
+// Those files that were asked for.
+void write_result_files(const Settings& settings, std::span<const PointResult> results);
 
 }  // namespace tensorplay::tpbench

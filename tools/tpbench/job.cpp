@@ -10,7 +10,6 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <unistd.h>
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -118,17 +117,7 @@ std::vector<double> Job::samples(const Order& order) {
   memory.order_number.fetch_add(1);
   sync::futex_wake_all(memory.order_number);
   await();
-  std::size_t count = 0;
-  for (int rank = 0; rank < ranks(); ++rank) {
-    count = std::max(count, memory.rank[static_cast<std::size_t>(rank)].sample_count);
-  }
-  std::vector<double> slowest(std::min(count, kSamplesMax));
-  for (int rank = 0; rank < ranks(); ++rank) {
-    const RigMemory::Rank& own = memory.rank[static_cast<std::size_t>(rank)];
-    for (std::size_t i = 0; i < std::min(own.sample_count, slowest.size()); ++i) {
-      slowest[i] = std::max(slowest[i], own.samples[i]);
-    }
-  }
+  std::vector<double> slowest = slowest_samples(memory);
   if (slowest.empty()) fail("has left no samples");
   return slowest;
 }

@@ -1,6 +1,8 @@
 // tpbench: how fast our collectives are, beside what they compete with. See tpbench --help.
 
+#include "tools/tpbench/check_run.h"
 #include "tools/tpbench/collective_run.h"
+#include "tools/tpbench/join_run.h"
 #include "tools/tpbench/settings.h"
 
 #include <exception>
@@ -16,7 +18,15 @@ constexpr int kError = 2;
 int run(const std::vector<std::string>& arguments) {
   try {
     const Settings settings = parse_settings(arguments);
-    return run_collectives(settings);
+    switch (settings.mode) {
+      case Mode::collectives:
+        return run_collectives(settings);
+      case Mode::join:
+        return run_join(settings);
+      case Mode::check:
+        return run_check(settings);
+    }
+    return kError;
   } catch (const HelpWanted& help) {
     std::cout << help.what();
     return 0;

@@ -151,6 +151,18 @@ void RigRank::serve(const std::function<void(RigRank&, const Order&)>& perform) 
   }
 }
 
+std::vector<double> slowest_samples(const RigMemory& memory) {
+  std::vector<double> slowest;
+  for (int rank = 0; rank < memory.ranks; ++rank) {
+    const RigMemory::Rank& own = memory.rank[static_cast<std::size_t>(rank)];
+    slowest.resize(std::max(slowest.size(), std::min(own.sample_count, kSamplesMax)));
+    for (std::size_t i = 0; i < std::min(own.sample_count, slowest.size()); ++i) {
+      slowest[i] = std::max(slowest[i], own.samples[i]);
+    }
+  }
+  return slowest;
+}
+
 int count_of(const cpu_set_t& cpus) noexcept {
   return CPU_COUNT(&cpus);
 }

@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace tensorplay::tpbench {
 
@@ -137,6 +138,9 @@ class RigRank {
   int rank_;
   std::uint64_t epoch_;
 };
+
+// Sample by sample the greatest that any rank has noted.
+std::vector<double> slowest_samples(const RigMemory& memory);
 
 // The `index`-th usable CPU, round and round; all of them.
 void bind_to(const cpu_set_t& cpus, int index);

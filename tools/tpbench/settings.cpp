@@ -195,6 +195,11 @@ Settings parse_settings(const std::vector<std::string>& arguments) {
   Raw raw;
   add_points(app, raw);
   add_manner(app, settings, raw);
+  const auto* join = app.add_subcommand("join", "What a Join context costs")->fallthrough();
+  const auto* check =
+      app.add_subcommand("check", "Whether the figures that the project promises are reached")
+          ->fallthrough();
+  app.require_subcommand(0, 1);
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());  // as CLI11 wants them
   try {
     app.parse(std::move(reversed));
@@ -203,6 +208,10 @@ Settings parse_settings(const std::vector<std::string>& arguments) {
   } catch (const CLI::ParseError& error) {
     throw InvalidArgument(one_line(error.what()) + " (see tpbench --help)");
   }
+  if (join->parsed()) settings.mode = Mode::join;
+  if (check->parsed()) settings.mode = Mode::check;
+  // The figures are about these.
+  if (check->parsed() && app.count("--ranks") == 0) raw.ranks = "2,4,8";
   read(settings, raw);
   require_writable_files(settings);
   return settings;

@@ -10,8 +10,16 @@
 
 namespace tensorplay::tpbench {
 
+enum class Mode {
+  collectives,  // the table of points
+  join,         // what a Join context costs
+  check,        // the figures that the project promises
+};
+
 struct Settings {
-  // What is measured: every combination.
+  Mode mode = Mode::collectives;
+
+  // What is measured: every combination, for `collectives`.
   std::vector<distributed::CollectiveKind> kinds = {distributed::CollectiveKind::all_reduce};
   std::vector<DType> dtypes = {DType::float32};
   std::vector<distributed::ReduceOp> ops = {distributed::ReduceOp::sum};
