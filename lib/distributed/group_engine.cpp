@@ -32,7 +32,8 @@ GroupEngine::~GroupEngine() {
   if (job_->is_forked_copy()) return;
   const bool raised = std::uncaught_exceptions() > exceptions_at_start_;
   fault_point("group.before_departed");
-  if (left_behind_.empty()) {
+  // The last words of a process that exits tell more, and are told already.
+  if (left_behind_.empty() && !job_->is_silent()) {
     sync::publish_departure(memory_.own(), raised ? shm::Departure::raised : shm::Departure::left);
   }
   fault_point("group.departed");

@@ -161,8 +161,9 @@ void GroupEngine::throw_if_failed() {
 }
 
 void GroupEngine::fail(const Failure& failure) noexcept {
-  // What goes wrong in a forked child is none of the group's business.
-  if (job_->is_forked_copy()) return;
+  // What goes wrong in a forked child is none of the group's business; nor is what goes wrong in
+  // exit handlers: the others know that this rank has ended.
+  if (job_->is_silent()) return;
   record_failure(memory_.header().failure, rank(), failure);
   sync::ring_all(memory_.segment());
 }
@@ -218,19 +219,20 @@ bool GroupEngine::is_gone(int member) const {
   return vitality != sync::Vitality::alive && vitality != sync::Vitality::absent;
 }
 
-// The member has posted what it has posted: nobody else writes those words. What it didn't post,
-// it takes no part in.
+// The member has posted what it has posted: nobody else writes those words, and it doesn't any more
+// itself, since its process has ended or has fallen silent before it said that it exits. So all
+// survivors read the same, whenever they look. What it didn't post, it takes no part in.
 void GroupEngine::lose(int member) {
   fault_point("group.before_lost");
   membership_.lose(member, last_posted(memory_.member(member)) + 1);
-  if (sync::vitality(memory_.segment(), memory_.world_rank(member)) == sync::Vitality::vanished) {
+  if (sync::has_ended(sync::vitality(memory_.segment(), memory_.world_rank(member)))) {
     sync::clear_doorbell(memory_.segment(), memory_.world_rank(member));
   }
   sync::ring_all(memory_.segment());
 }
 
 void GroupEngine::leave_behind(const std::string& reason) {
-  if (job_->is_forked_copy() || !left_behind_.empty()) return;
+  if (job_->is_silent() || !left_behind_.empty()) return;
   left_behind_ = reason;
   frozen_ = true;  // what is queued must not be posted any more: the others have counted
   sync::publish_departure_text(memory_.own(), reason);

@@ -113,9 +113,8 @@ void leave_group_slot(shm::Segment& segment, int slot, int self) noexcept {
   for (int m = 0; m < members; ++m) {
     const int rank = header.world_ranks[static_cast<std::size_t>(m)];
     if (m == self || rank >= segment.world_size()) continue;
-    if (sync::vitality(segment, rank) == sync::Vitality::vanished) {
-      discount(segment, slot, m);
-    }
+    // Whose process only exits may still take itself off.
+    if (sync::vitality(segment, rank) == sync::Vitality::vanished) discount(segment, slot, m);
   }
   discount(segment, slot, self);
 }

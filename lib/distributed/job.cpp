@@ -44,7 +44,7 @@ Job::Job(std::shared_ptr<shm::Segment> segment, int world_rank, std::chrono::mil
                        "): two processes have the same RANK, or an earlier job of this name is "
                        "still running; start every rank once, or choose another job name");
   }
-  last_words_.emplace(life);
+  last_words_.emplace(life, [this] { return fall_silent(); });
   arena_.set_reclaim([this] { return reclaim(); });
   sync::publish_user_code(activity_);
   sync::publish_usable_cpus(segment_->header());
@@ -57,9 +57,10 @@ Job::~Job() {
   last_words_.reset();
   if (is_forked_copy()) return;
   const auto state = std::uncaught_exceptions() > 0 ? shm::LifeState::raised : shm::LifeState::left;
-  // A rank that is given up by another thread than used it: see release_life().
-  static std::vector<std::shared_ptr<shm::Segment>> kept_mapped;
-  if (!sync::release_life(*segment_, world_rank_, state)) {
+  // Of a rank that is given up by another thread than used it: see release_life(). And of one that
+  // exits: it keeps its place until its process ends. Never destroyed: that would unmap too early.
+  static auto& kept_mapped = *new std::vector<std::shared_ptr<shm::Segment>>;
+  if (is_silent() || !sync::release_life(*segment_, world_rank_, state)) {
     kept_mapped.push_back(std::move(segment_));
   }
 }
@@ -98,6 +99,24 @@ bool Job::is_forked_copy() const noexcept {
   return fork_generation_ != fork_generation;
 }
 
+bool Job::is_silent() const noexcept {
+  // Relaxed: other threads can't be in a call, and whoever isn't is told by the guard.
+  return is_forked_copy() || exiting_.load(std::memory_order_relaxed);
+}
+
+// Called while the process ends. Takes the guard and keeps it, so that no thread can enter a call
+// any more; a call that this thread itself is in, below the exit(), never goes on. Either way the
+// rank posts nothing after this, not even what is queued, and its words stay as they are.
+bool Job::fall_silent() noexcept {
+  // Acquire: pairs with UseGuard's release, so that what other threads have published is behind us.
+  const bool busy = busy_.exchange(true, std::memory_order_acquire);
+  // Relaxed: as in UseGuard.
+  if (busy && user_.load(std::memory_order_relaxed) != std::this_thread::get_id()) return false;
+  // Relaxed: this thread's own calls see it; those of others find the job busy.
+  exiting_.store(true, std::memory_order_relaxed);
+  return true;
+}
+
 UseGuard::UseGuard(Job& job) : job_(job) {
   if (job.is_forked_copy()) {
     throw InvalidArgument(
@@ -106,6 +125,11 @@ UseGuard::UseGuard(Job& job) : job_(job) {
   }
   // Acquire: pairs with the release below, so that a group may be handed from thread to thread.
   const bool busy = job.busy_.exchange(true, std::memory_order_acquire);
+  if (busy && job.is_silent()) {
+    throw InvalidArgument(
+        "a process group can't be used any more once its process exits: the other ranks go on "
+        "without this one; call collectives before exit(), or before main() returns");
+  }
   // Relaxed, both: the id is this thread's only while this thread holds the guard, see below.
   nested_ = busy && job.user_.load(std::memory_order_relaxed) == std::this_thread::get_id();
   if (!busy) job.user_.store(std::this_thread::get_id(), std::memory_order_relaxed);

@@ -58,9 +58,13 @@ class Job {
 
   // Whether this process is a child, by fork, of the one that took the place.
   bool is_forked_copy() const noexcept;
+  // Whether this process may not publish anything for the rank: such a child, or one that exits.
+  bool is_silent() const noexcept;
 
  private:
   friend class UseGuard;
+
+  bool fall_silent() noexcept;
 
   std::shared_ptr<shm::Segment> segment_;
   int world_rank_;
@@ -71,11 +75,12 @@ class Job {
   std::vector<GroupEngine*> groups_;
   std::atomic<bool> busy_{false};
   std::atomic<std::thread::id> user_{};  // who made it busy
+  std::atomic<bool> exiting_{false};     // the process ends: busy for good
   unsigned fork_generation_;
 };
 
-// Held during every public call: tells misuse by two threads, and by a forked child. A call within
-// a call, as a hook makes them, is fine.
+// Held during every public call: tells misuse by two threads, by a forked child, and in a process
+// that is exiting. A call within a call, as a hook makes them, is fine.
 class UseGuard {
  public:
   // Throws InvalidArgument.

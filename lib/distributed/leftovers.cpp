@@ -24,7 +24,8 @@ void remove_if_leftover(const std::string& name) {
 
 bool is_leftover(const shm::Segment& segment) {
   for (int rank = 0; rank < segment.world_size(); ++rank) {
-    if (sync::vitality(segment, rank) == sync::Vitality::alive) return false;
+    const sync::Vitality vitality = sync::vitality(segment, rank);
+    if (vitality == sync::Vitality::alive || vitality == sync::Vitality::exiting) return false;
   }
   return true;
 }

@@ -113,7 +113,7 @@ void check_nobody_has_died(GroupEngine& engine) {
   const shm::Segment& segment = *engine.job().segment();
   engine.throw_if_failed();
   for (int rank = 0; rank < segment.world_size(); ++rank) {
-    if (sync::vitality(segment, rank) != sync::Vitality::vanished) continue;
+    if (!sync::has_ended(sync::vitality(segment, rank))) continue;
     engine.fail(start_failure(engine.memory(), engine.membership(), rank));
     engine.throw_if_failed();
   }

@@ -221,7 +221,7 @@ Failure lost_root(const GroupMemory& memory, int root, const std::string& what,
 
 std::optional<Failure> end_of_writer(const GroupMemory& memory, int writer) {
   if (writer >= memory.size() ||
-      sync::vitality(memory.segment(), memory.world_rank(writer)) != sync::Vitality::vanished) {
+      !sync::has_ended(sync::vitality(memory.segment(), memory.world_rank(writer)))) {
     return std::nullopt;
   }
   const MemberEnd end = end_of_member(memory, writer);

@@ -41,7 +41,7 @@ namespace tensorplay::shm {
 
 // "TNSRPLAY" in the order of the bytes: tells our segments from other people's files.
 inline constexpr std::uint64_t kMagic = 0x59414c5052534e54;
-inline constexpr std::uint32_t kLayoutVersion = 9;  // bump on any change in this file
+inline constexpr std::uint32_t kLayoutVersion = 10;  // bump on any change in this file
 
 using distributed::kRankCountMax;
 inline constexpr int kGroupCountMax = 64;  // one per bit of SegmentHeader::group_slots
@@ -71,6 +71,7 @@ enum class LifeState : std::uint32_t {
   attached = 1,  // the rank is in the job
   left = 2,      // the rank gave up its last group in good order
   raised = 3,    // the rank gave up its last group while an exception was on its way
+  exiting = 4,   // its process is about to end, and uses no group any more; `end` tells how
 };
 
 // Whether a rank lives. The robust mutex is locked as long as its rank is in the job; when the

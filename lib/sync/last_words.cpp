@@ -11,6 +11,7 @@
 #include <exception>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tensorplay::sync {
@@ -19,7 +20,7 @@ namespace {
 // The ranks of this process. Never destroyed: the handlers may run after static destructors.
 struct Speakers {
   std::mutex mutex;
-  std::vector<shm::Life*> lives;
+  std::vector<LastWords*> ranks;
   std::terminate_handler next_handler = nullptr;
 };
 
@@ -33,9 +34,7 @@ void say(PeerFailure::Cause cause, const std::string& words,
   // Whoever ends while another thread is just at it ends without a word.
   const std::unique_lock lock(speakers().mutex, std::try_to_lock);
   if (!lock) return;
-  for (shm::Life* life : speakers().lives) {
-    if (life->pid == getpid()) record_end(*life, cause, words, status);
-  }
+  for (LastWords* rank : speakers().ranks) rank->say(cause, words, status);
 }
 
 [[noreturn]] void speak_and_terminate() noexcept {
@@ -59,22 +58,46 @@ void speak_at_exit(int exit_code, void*) noexcept {
   }
 }
 
+bool speak_at_next_exit() noexcept {
+  return on_exit(&speak_at_exit, nullptr) == 0;
+}
+
+// Ends with its thread, which may be by exit(): before all handlers that are registered by then.
+struct Registrar {
+  ~Registrar() { speak_at_next_exit(); }
+};
+
+void register_again_at_the_end_of_this_thread() {
+  thread_local const Registrar registrar;
+  static_cast<void>(registrar);
+}
+
 }  // namespace
 
-LastWords::LastWords(shm::Life& life) : life_(life) {
+LastWords::LastWords(shm::Life& life, std::function<bool()> fall_silent)
+    : life_(life), fall_silent_(std::move(fall_silent)) {
   Speakers& all = speakers();
   const std::lock_guard lock(all.mutex);
   static const bool installed = [&all] {
     all.next_handler = std::set_terminate(&speak_and_terminate);
-    return on_exit(&speak_at_exit, nullptr) == 0;
+    return speak_at_next_exit();
   }();
   static_cast<void>(installed);
-  all.lives.push_back(&life_);
+  register_again_at_the_end_of_this_thread();
+  all.ranks.push_back(this);
 }
 
 LastWords::~LastWords() {
   const std::lock_guard lock(speakers().mutex);
-  std::erase(speakers().lives, &life_);
+  std::erase(speakers().ranks, this);
+}
+
+void LastWords::say(PeerFailure::Cause cause, const std::string& words, int status) noexcept {
+  if (life_.pid != getpid()) return;
+  // Silent first: what peers count by the words that they find then must be all that there is.
+  const bool silent = fall_silent_();
+  record_end(life_, cause, words, status);
+  if (silent) declare_exit(life_);
 }
 
 }  // namespace tensorplay::sync

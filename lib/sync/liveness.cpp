@@ -77,6 +77,12 @@ bool release_life(const shm::Segment& segment, int rank, shm::LifeState state) n
   return in_no_list;
 }
 
+void declare_exit(shm::Life& life) noexcept {
+  // SYNC life. Release: pairs with vitality(); what the rank has published, and how it ends, is
+  // visible to whoever sees `exiting`.
+  life.state.store(shm::LifeState::exiting, std::memory_order_release);
+}
+
 namespace {
 
 // How a rank is that isn't in the job; nothing for one that is, or was when it vanished.
@@ -91,6 +97,7 @@ std::optional<Vitality> vitality_outside(const shm::Life& life) noexcept {
     case shm::LifeState::raised:
       return Vitality::raised;
     case shm::LifeState::attached:
+    case shm::LifeState::exiting:
       break;
   }
   return std::nullopt;
@@ -106,7 +113,11 @@ bool has_attached(const shm::Life& life) noexcept {
 Vitality vitality(const shm::Segment& segment, int rank) noexcept {
   const shm::Life& life = segment.rank_block(rank).life;
   if (const auto outside = vitality_outside(life)) return *outside;
-  if (!owner_died(life) || segment.is_rank_locked(rank)) return Vitality::alive;
+  if (!owner_died(life) || segment.is_rank_locked(rank)) {
+    // SYNC life. Acquire: pairs with declare_exit(); all that the rank had published is visible.
+    const bool exits = life.state.load(std::memory_order_acquire) == shm::LifeState::exiting;
+    return exits ? Vitality::exiting : Vitality::alive;
+  }
   // It may have given up its place between the two looks.
   return vitality_outside(life).value_or(Vitality::vanished);
 }

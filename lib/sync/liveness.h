@@ -19,6 +19,9 @@
 //                  | group takes the mutex over (keep_life), and a plain load tells all again.
 //       yes   no   | has vanished
 //
+// A process may take long to end once it has begun to: exit() runs the program's handlers, a crash
+// writes its memory down. One that can still speak says so (declare_exit, last_words.h).
+//
 // Neither says anything wrong for a number that another process got meanwhile, for another PID
 // namespace, or for forked children of a dead rank that still have its memory and descriptors: they
 // have neither the mutex nor the lock. /proc and the parent are asked for one thing only: how the
@@ -40,8 +43,14 @@ enum class Vitality {
   alive,
   left,      // gave up its last group in good order
   raised,    // gave up its last group while an exception was on its way
-  vanished,  // its process has ended without a word
+  exiting,   // its process is about to end, and has said so: it publishes nothing any more
+  vanished,  // its process has ended without leaving
 };
+
+// Whether nobody needs to wait for the rank, which hasn't given up its groups in good order.
+constexpr bool has_ended(Vitality vitality) noexcept {
+  return vitality == Vitality::exiting || vitality == Vitality::vanished;
+}
 
 // Takes the rank's place for the calling process and thread. False if somebody has it, or had it: a
 // place is taken once. A process that dies while it takes a place leaves it free.
@@ -56,12 +65,17 @@ void keep_life(shm::Life& life) noexcept;
 // library still has it in its list.
 bool release_life(const shm::Segment& segment, int rank, shm::LifeState state) noexcept;
 
+// For the rank itself, which is about to end: from now on its peers don't wait for it. It has
+// recorded its end, and publishes nothing after this. It keeps its mutex and its lock: it vanishes
+// only with its process.
+void declare_exit(shm::Life& life) noexcept;
+
 // Whether the rank has ever taken its place. Until it has, its own parts of the segment may have no
 // memory yet: where there is none left, a look at them is a SIGBUS.
 bool has_attached(const shm::Life& life) noexcept;
 
 // One or two loads for a rank that's alive; a system call where the mutex is marked. Whatever the
-// rank had published before it vanished is visible to whoever is told so.
+// rank had published before it vanished, or said that it exits, is visible to whoever is told so.
 Vitality vitality(const shm::Segment& segment, int rank) noexcept;
 
 // Of a rank that has attached; 0 before.
@@ -88,7 +102,7 @@ std::string activity_of(const shm::Life& life);
 
 // Called by a parent that watches the rank, by the rank itself, which knows more, or by a survivor
 // where neither has told: tells its peers how it ended. The first call counts. The rank isn't taken
-// for dead by this alone, once it has attached.
+// for dead by this alone, once it has attached: see declare_exit().
 void record_end(shm::Life& life, PeerFailure::Cause cause, std::string_view text,
                 int status = PeerFailure::kUnknownStatus) noexcept;
 

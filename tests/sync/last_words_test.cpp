@@ -27,6 +27,15 @@ void silence() {
   if (std::freopen("/dev/null", "w", stderr) == nullptr) _exit(9);
 }
 
+bool silence_is_possible() {
+  return true;
+}
+
+[[noreturn]] void exit_with_endless_handlers(int code) {
+  std::atexit(stay);
+  std::exit(code);
+}
+
 // The end, as peers see it, of a rank that does as `body` says with its words prepared.
 struct Speaker : OneRank {
   EndOfLife end_by(const std::function<void()>& body) {
@@ -34,7 +43,8 @@ struct Speaker : OneRank {
       const rlimit no_core{0, 0};
       setrlimit(RLIMIT_CORE, &no_core);
       silence();
-      std::optional<LastWords> words(life);
+      std::optional<LastWords> words;
+      words.emplace(life, silence_is_possible);
       body();
       words.reset();
       release_life(*segment, 0, shm::LifeState::left);
@@ -77,7 +87,7 @@ BOOST_AUTO_TEST_CASE(an_exception_in_another_thread_of_the_rank_is_told) {
 BOOST_AUTO_TEST_CASE(the_handler_that_was_there_before_is_called_next) {
   const auto child = start([this] {
     std::set_terminate([] { _exit(7); });
-    const LastWords words(life);
+    const LastWords words(life, silence_is_possible);
     let_out([] { throw std::runtime_error("told"); });
   });
   const int status = child->reap();
@@ -103,7 +113,7 @@ BOOST_AUTO_TEST_CASE(the_rank_s_own_words_count_more_than_its_parent_s) {
 
 BOOST_AUTO_TEST_CASE(who_has_left_says_nothing) {
   const auto child = start([this] {
-    { const LastWords words(life); }
+    { const LastWords words(life, silence_is_possible); }
     release_life(*segment, 0, shm::LifeState::left);
     std::exit(4);
   });
@@ -113,7 +123,7 @@ BOOST_AUTO_TEST_CASE(who_has_left_says_nothing) {
 
 BOOST_AUTO_TEST_CASE(a_forked_child_doesn_t_speak_for_its_parent) {
   const auto child = start([this] {
-    const LastWords words(life);
+    const LastWords words(life, silence_is_possible);
     testing::ChildProcess exits([]() -> std::string { std::exit(5); });
     exits.reap();
     testing::ChildProcess throws([]() -> std::string {
@@ -128,6 +138,52 @@ BOOST_AUTO_TEST_CASE(a_forked_child_doesn_t_speak_for_its_parent) {
   });
   child->reap();
   BOOST_TEST(end_of(life).text == "exited with code 6");
+}
+
+BOOST_AUTO_TEST_CASE(a_rank_has_ended_for_its_peers_while_later_handlers_run) {
+  const auto child = start([this] {
+    const LastWords words(life, silence_is_possible);
+    exit_with_endless_handlers(3);
+  });
+  BOOST_TEST(becomes(*segment, Vitality::exiting));
+  BOOST_TEST(end_of(life).text == "exited with code 3");
+  child->send(SIGKILL);
+  child->reap();
+  BOOST_CHECK(vitality(*segment, 0) == Vitality::vanished);
+  BOOST_TEST(end_of(life).text == "exited with code 3");
+}
+
+BOOST_AUTO_TEST_CASE(a_thread_that_made_the_rank_and_exits_speaks_before_later_handlers) {
+  const auto child = start([this] {
+    std::thread([this] {
+      const LastWords words(life, silence_is_possible);
+      exit_with_endless_handlers(4);
+    }).join();
+  });
+  BOOST_TEST(becomes(*segment, Vitality::exiting));
+  BOOST_TEST(end_of(life).text == "exited with code 4");
+}
+
+BOOST_AUTO_TEST_CASE(who_terminates_has_ended_while_the_next_handler_runs) {
+  const auto child = start([this] {
+    std::set_terminate(stay);
+    const LastWords words(life, silence_is_possible);
+    let_out([] { throw std::runtime_error("told"); });
+  });
+  BOOST_TEST(becomes(*segment, Vitality::exiting));
+  BOOST_TEST(end_of(life).text == "raised std::runtime_error: told");
+}
+
+BOOST_AUTO_TEST_CASE(who_can_t_fall_silent_ends_for_its_peers_with_its_process) {
+  const auto child = start([this] {
+    const LastWords words(life, [] { return false; });
+    exit_with_endless_handlers(3);
+  });
+  BOOST_TEST(comes_true([this] { return end_of(life).text == "exited with code 3"; }));
+  BOOST_CHECK(vitality(*segment, 0) == Vitality::alive);
+  child->send(SIGKILL);
+  child->reap();
+  BOOST_CHECK(vitality(*segment, 0) == Vitality::vanished);
 }
 
 // A rank that died while it spoke: the kernel is asked as if it had said nothing.
