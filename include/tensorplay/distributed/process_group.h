@@ -24,7 +24,9 @@
 // std::array is passed as std::span<T>(array): its length must not be part of the span's type.
 //
 // Threads. One thread at a time uses the groups of a process; two at once in one group is told by
-// InvalidArgument. After fork() the child can't use its parent's groups.
+// InvalidArgument. After fork() the child can't use its parent's groups. Once a process has called
+// exit(), or returned from main(), its rank has ended for the others, and its groups can't be used
+// any more, by exit handlers and static objects neither: InvalidArgument.
 #pragma once
 
 #include <tensorplay/distributed/collective_call.h>
