@@ -52,7 +52,28 @@ enum class DType : std::uint8_t {
 };
 
 // Bytes of one element: 1, 2, 4 or 8; 0 for a value that names no type.
-std::size_t element_bytes(DType dtype) noexcept;
+constexpr std::size_t element_bytes(DType dtype) noexcept {
+  switch (dtype) {
+    case DType::int8:
+    case DType::uint8:
+      return 1;
+    case DType::int16:
+    case DType::uint16:
+    case DType::float16:
+    case DType::bfloat16:
+      return 2;
+    case DType::int32:
+    case DType::uint32:
+    case DType::float32:
+      return 4;
+    case DType::int64:
+    case DType::uint64:
+    case DType::float64:
+      return 8;
+  }
+  // The value came out of shared memory, or of a cast.
+  return 0;
+}
 // "int8" ... "float64"; "unknown" for a value that names no type.
 const char* name(DType dtype) noexcept;
 

@@ -91,29 +91,6 @@ bfloat16::operator float() const noexcept {
   return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
 }
 
-std::size_t element_bytes(DType dtype) noexcept {
-  switch (dtype) {
-    case DType::int8:
-    case DType::uint8:
-      return 1;
-    case DType::int16:
-    case DType::uint16:
-    case DType::float16:
-    case DType::bfloat16:
-      return 2;
-    case DType::int32:
-    case DType::uint32:
-    case DType::float32:
-      return 4;
-    case DType::int64:
-    case DType::uint64:
-    case DType::float64:
-      return 8;
-  }
-  // The value came out of shared memory, or of a cast.
-  return 0;
-}
-
 const char* name(DType dtype) noexcept {
   switch (dtype) {
     case DType::int8:

@@ -8,13 +8,6 @@
 #include <string>
 
 namespace tensorplay::collectives {
-namespace {
-
-std::size_t element_bytes_of(const Shape& shape) noexcept {
-  return shape.count == 0 ? 1 : shape.block_bytes / shape.count;
-}
-
-}  // namespace
 
 std::byte* place_in_arena(const Exchange& exchange, int member, std::size_t index,
                           std::size_t bytes) {
@@ -26,7 +19,7 @@ std::byte* place_in_arena(const Exchange& exchange, int member, std::size_t inde
   const std::size_t begin = segment.offset_of(arena.data());
   const bool is_inside =
       offset >= begin && bytes <= arena.size() && offset - begin <= arena.size() - bytes;
-  const bool is_aligned = offset % element_bytes_of(exchange.shape) == 0;
+  const bool is_aligned = offset % exchange.shape.element_bytes == 0;
   if (!is_inside || !is_aligned) {
     throw SegmentError("rank " + std::to_string(member) + " named a buffer that " +
                        (is_inside ? "elements don't lie in" : "isn't in its arena") + " in " +

@@ -7,12 +7,6 @@
 
 namespace tensorplay::collectives {
 
-Algorithm algorithm_for(const Shape& shape) noexcept {
-  const std::size_t bytes = shape.source_bytes();
-  if (bytes <= shm::kInlineBytes) return Algorithm::inline_line;
-  return bytes <= shm::kPostBytes ? Algorithm::one_shot : Algorithm::large;
-}
-
 ChunkPlan ChunkPlan::of(const Shape& shape, std::size_t chunk_bytes) noexcept {
   static_assert(shm::kChunkBytes / shm::kRankCountMax >= kLineBytes,
                 "every block gets a line at least");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "lib/collectives/shape.h"
+#include "lib/shm/layout.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +22,11 @@ enum class Algorithm {
   one_shot,     // the payload lies in the post slot; every receiver reads all sources
   large,        // in rounds through the staging buffers, or straight from the arenas
 };
-Algorithm algorithm_for(const Shape& shape) noexcept;
+inline Algorithm algorithm_for(const Shape& shape) noexcept {
+  const std::size_t bytes = shape.source_bytes();
+  if (bytes <= shm::kInlineBytes) return Algorithm::inline_line;
+  return bytes <= shm::kPostBytes ? Algorithm::one_shot : Algorithm::large;
+}
 
 // Round k of a large operation carries bytes [k * piece, (k + 1) * piece) of every block of a
 // source; in a staging buffer piece q of the round begins at q * piece_bytes.

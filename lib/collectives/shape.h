@@ -25,11 +25,13 @@ namespace tensorplay::collectives {
 using distributed::CollectiveKind;
 
 // The shape of one call in a group of so many ranks. Pure arithmetic; the same on every rank.
+// Inline, as a small operation asks it a dozen times.
 struct Shape {
   CollectiveKind kind = CollectiveKind::barrier;
   int world_size = 1;
   int root = 0;
-  std::size_t count = 0;        // elements of a block
+  std::size_t count = 0;  // elements of a block
+  std::size_t element_bytes = 1;
   std::size_t block_bytes = 0;  // B
 
   static Shape of(const distributed::CollectiveCall& call, int world_size) noexcept;
@@ -54,5 +56,69 @@ struct Shape {
     return static_cast<std::size_t>(destination_blocks()) * block_bytes;
   }
 };
+
+inline Shape Shape::of(const distributed::CollectiveCall& call, int world_size) noexcept {
+  const std::size_t bytes = tensorplay::element_bytes(call.dtype);
+  return {call.kind, world_size, call.root, call.count, bytes, call.count * bytes};
+}
+
+inline bool Shape::has_root() const noexcept {
+  return kind == CollectiveKind::reduce || kind == CollectiveKind::broadcast ||
+         kind == CollectiveKind::gather || kind == CollectiveKind::scatter;
+}
+
+inline bool Shape::root_supplies() const noexcept {
+  return kind == CollectiveKind::broadcast || kind == CollectiveKind::scatter;
+}
+
+inline bool Shape::reduces() const noexcept {
+  return kind == CollectiveKind::all_reduce || kind == CollectiveKind::reduce ||
+         kind == CollectiveKind::reduce_scatter;
+}
+
+inline bool Shape::is_source(int rank) const noexcept {
+  if (kind == CollectiveKind::barrier) return false;
+  return !root_supplies() || rank == root;
+}
+
+inline bool Shape::is_receiver(int rank) const noexcept {
+  if (kind == CollectiveKind::barrier) return false;
+  const bool only_root = kind == CollectiveKind::reduce || kind == CollectiveKind::gather;
+  return !only_root || rank == root;
+}
+
+inline int Shape::source_blocks() const noexcept {
+  switch (kind) {
+    case CollectiveKind::barrier:
+      return 0;
+    case CollectiveKind::reduce_scatter:
+    case CollectiveKind::scatter:
+    case CollectiveKind::all_to_all:
+      return world_size;
+    default:
+      return 1;
+  }
+}
+
+inline int Shape::destination_blocks() const noexcept {
+  switch (kind) {
+    case CollectiveKind::barrier:
+      return 0;
+    case CollectiveKind::all_gather:
+    case CollectiveKind::gather:
+    case CollectiveKind::all_to_all:
+      return world_size;
+    default:
+      return 1;
+  }
+}
+
+inline int Shape::block_read_by(int receiver) const noexcept {
+  return source_blocks() > 1 ? receiver : 0;
+}
+
+inline int Shape::block_written_from(int source) const noexcept {
+  return destination_blocks() > 1 ? source : 0;
+}
 
 }  // namespace tensorplay::collectives

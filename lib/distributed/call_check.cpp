@@ -31,6 +31,8 @@ std::size_t count_max(const CollectiveCall& call, int world_size) {
 }
 
 void check_size(const CollectiveCall& call, int world_size) {
+  // What always fits, without a division.
+  if (call.count <= shm::kPostBytes) return;
   const std::size_t most = count_max(call, world_size);
   if (call.count <= most) return;
   throw InvalidArgument(std::string(name(call.kind)) + ": a count of " +
@@ -83,7 +85,9 @@ void check_overlap(const CollectiveCall& call, const Shape& shape, int rank) {
 void check_call(const CollectiveCall& call, int rank, int world_size) {
   const Shape shape = Shape::of(call, world_size);
   if (shape.has_root()) check_root(call, world_size);
-  if (shape.reduces()) reduce::kernel_for(call.dtype, call.op);
+  if (shape.reduces() && !reduce::is_defined(call.dtype, call.op)) {
+    reduce::kernel_for(call.dtype, call.op);  // says what is wrong
+  }
   check_size(call, world_size);
   if (shape.is_source(rank)) check_pointer(call, "source", call.source, shape.source_bytes());
   if (shape.is_receiver(rank)) {

@@ -57,21 +57,26 @@ std::shared_ptr<Operation> GroupEngine::start_shadow(const CollectiveCall& call,
 }
 
 std::shared_ptr<Operation> GroupEngine::make_operation(const CollectiveCall& call, Role role) {
-  auto operation = std::make_shared<Operation>(weak_from_this(), call, size(), role);
-  if (operation->shape.reduces()) operation->kernel = reduce::kernel_for(call.dtype, call.op);
+  auto operation = std::make_shared<Operation>(weak_from_this());
+  operation->begin(call, size(), role);
   return operation;
 }
 
 std::shared_ptr<Operation> GroupEngine::issue(std::shared_ptr<Operation> operation, bool supplies) {
   operation->supplies = supplies;
   if (needs_vault(*operation)) operation->vault = take_vault(*operation);
-  operation->context = membership_.fingerprint;
-  operation->iteration = membership_.iteration;
-  if (operation->call.tag == 0) operation->call.tag = membership_.tag;
-  operation->number = next_number_++;
+  take_number(*operation);
   operations_.push_back(operation);
   post_queued();
   return operation;
+}
+
+// Gives the operation its place in the group's order and in the context.
+void GroupEngine::take_number(Operation& operation) noexcept {
+  operation.context = membership_.fingerprint;
+  operation.iteration = membership_.iteration;
+  if (operation.call.tag == 0) operation.call.tag = membership_.tag;
+  operation.number = next_number_++;
 }
 
 // Whether this rank supplies values that must outlive it.

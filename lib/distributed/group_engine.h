@@ -52,7 +52,10 @@ class GroupEngine : public std::enable_shared_from_this<GroupEngine> {
 
   // Checks the call and issues it. Throws InvalidArgument, or what the group failed by.
   std::shared_ptr<WorkState> start(const CollectiveCall& call);
-  // The same for a joined rank in step; `supplies`: source is what the root broadcasts or scatters.
+  // The same, and waits for the end: the shortest way for one call after the other.
+  Contributors run(const CollectiveCall& call);
+  // As start(), for a joined rank in step; `supplies`: source is what the root broadcasts or
+  // scatters.
   std::shared_ptr<Operation> start_shadow(const CollectiveCall& call, bool supplies);
 
   // Blocks until the operation is done, or throws Timeout after `timeout`, if there is one. Throws
@@ -118,6 +121,10 @@ class GroupEngine : public std::enable_shared_from_this<GroupEngine> {
 
   std::shared_ptr<Operation> make_operation(const CollectiveCall& call, Role role);
   std::shared_ptr<Operation> issue(std::shared_ptr<Operation> operation, bool supplies);
+  void take_number(Operation& operation) noexcept;
+  bool has_nothing_under_way() const noexcept;
+  Operation& operation_at_hand();
+  bool run_at_once(Operation& operation);
 
   bool needs_vault(const Operation& operation) const noexcept;
   Vault* take_vault(const Operation& operation);
@@ -156,7 +163,9 @@ class GroupEngine : public std::enable_shared_from_this<GroupEngine> {
   Membership membership_;
   std::uint64_t next_number_ = 1;
   std::deque<std::shared_ptr<Operation>> operations_;  // issued and not done, in order
-  std::deque<Announcement> announcements_;             // not yet published, in order
+  // Kept from one blocking call to the next; in `operations_` while the call has to wait.
+  std::shared_ptr<Operation> at_hand_;
+  std::deque<Announcement> announcements_;  // not yet published, in order
   collectives::StagingLease staging_lease_;
   Vaults vaults_;
   bool survives_;

@@ -6,6 +6,23 @@
 
 namespace tensorplay::distributed {
 
+void Operation::begin(const CollectiveCall& call_, int world_size, Role role_) {
+  call = call_;
+  role = role_;
+  shape = collectives::Shape::of(call, world_size);
+  algorithm = collectives::algorithm_for(shape);
+  kernel = shape.reduces() ? reduce::kernel_for(call.dtype, call.op) : nullptr;
+  vault = nullptr;
+  supplies = false;
+  stage = Stage::queued;
+  next_peer = 0;
+  active = {};
+  participants = {};
+  run.reset();
+  refused = false;
+  error = nullptr;
+}
+
 Contributors Operation::wait(std::optional<std::chrono::nanoseconds> timeout) {
   if (stage != Stage::done) {
     const auto group = engine.lock();
@@ -15,6 +32,10 @@ Contributors Operation::wait(std::optional<std::chrono::nanoseconds> timeout) {
     }
     group->wait(*this, timeout);
   }
+  return result_of_done();
+}
+
+Contributors Operation::result_of_done() const {
   if (error) std::rethrow_exception(error);
   return active;
 }
@@ -31,8 +52,7 @@ Contributors Operation::contributors() const {
                           ": the contributors are known once the operation has completed; wait() "
                           "for it first");
   }
-  if (error) std::rethrow_exception(error);
-  return active;
+  return result_of_done();
 }
 
 }  // namespace tensorplay::distributed

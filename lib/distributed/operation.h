@@ -34,24 +34,23 @@ enum class Stage {
 // The state that a Work refers to; driven by its GroupEngine.
 class Operation final : public WorkState {
  public:
-  Operation(std::weak_ptr<GroupEngine> engine_, const CollectiveCall& call_, int world_size,
-            Role role_)
-      : engine(std::move(engine_)),
-        call(call_),
-        role(role_),
-        shape(collectives::Shape::of(call_, world_size)),
-        algorithm(collectives::algorithm_for(shape)) {}
+  explicit Operation(std::weak_ptr<GroupEngine> engine_) : engine(std::move(engine_)) {}
+
+  // Makes it a call that hasn't been issued yet, whatever it was before.
+  void begin(const CollectiveCall& call_, int world_size, Role role_);
 
   Contributors wait(std::optional<std::chrono::nanoseconds> timeout) override;
   bool is_completed() override;
   Contributors contributors() const override;
   std::int64_t result() override { return wait({}).count(); }
+  // Once it's done: who contributed, or throws what became of it.
+  Contributors result_of_done() const;
 
   std::weak_ptr<GroupEngine> engine;
-  CollectiveCall call;
-  Role role;
+  CollectiveCall call{};
+  Role role = Role::active;
   collectives::Shape shape;
-  collectives::Algorithm algorithm;
+  collectives::Algorithm algorithm = collectives::Algorithm::inline_line;
   reduce::ReduceKernel kernel = nullptr;
   Vault* vault = nullptr;  // that holds the source, where a peer's death is survived
 

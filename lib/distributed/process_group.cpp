@@ -23,12 +23,21 @@ PeerFailurePolicy ProcessGroup::on_peer_failure() const noexcept {
   return engine_->survives() ? PeerFailurePolicy::continue_without : PeerFailurePolicy::raise;
 }
 
-Work ProcessGroup::start(const CollectiveCall& call) {
-  const UseGuard guard(engine_->job());
+CollectiveCall ProcessGroup::tagged(const CollectiveCall& call) const noexcept {
   CollectiveCall tagged = call;
   tagged.tag = tag_;
   tagged.purpose = purpose_;
-  return Work(engine_->start(tagged));
+  return tagged;
+}
+
+Work ProcessGroup::start(const CollectiveCall& call) {
+  const UseGuard guard(engine_->job());
+  return Work(engine_->start(tagged(call)));
+}
+
+Contributors ProcessGroup::run(const CollectiveCall& call) {
+  const UseGuard guard(engine_->job());
+  return engine_->run(tagged(call));
 }
 
 void ProcessGroup::expect_blocks(const char* operation, const char* buffer, std::size_t have,

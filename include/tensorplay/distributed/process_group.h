@@ -65,35 +65,32 @@ class ProcessGroup {
   // values := op over the contributors' values, element by element, on every rank. In place.
   template <Element T>
   Contributors all_reduce(std::span<T> values, ReduceOp op = ReduceOp::sum) {
-    return all_reduce_async(values, op).wait();
+    return run(all_reduce_call<T>(values, op));
   }
   template <Element T>
   Work all_reduce_async(std::span<T> values, ReduceOp op = ReduceOp::sum) {
-    return start({CollectiveKind::all_reduce, dtype_of<T>(), op, 0, values.size(), values.data(),
-                  values.data()});
+    return start(all_reduce_call<T>(values, op));
   }
 
   // On `root`, values := op over the contributors' values. Elsewhere values stay as they are.
   template <Element T>
   Contributors reduce(std::span<T> values, int root, ReduceOp op = ReduceOp::sum) {
-    return reduce_async(values, root, op).wait();
+    return run(reduce_call<T>(values, root, op));
   }
   template <Element T>
   Work reduce_async(std::span<T> values, int root, ReduceOp op = ReduceOp::sum) {
-    return start({CollectiveKind::reduce, dtype_of<T>(), op, root, values.size(), values.data(),
-                  values.data()});
+    return start(reduce_call<T>(values, root, op));
   }
 
   // values := root's values, on every rank. If the root has joined: InvalidArgument on all active
   // ranks, as in every collective with a root.
   template <Element T>
   Contributors broadcast(std::span<T> values, int root) {
-    return broadcast_async(values, root).wait();
+    return run(broadcast_call<T>(values, root));
   }
   template <Element T>
   Work broadcast_async(std::span<T> values, int root) {
-    return start({CollectiveKind::broadcast, dtype_of<T>(), ReduceOp::sum, root, values.size(),
-                  values.data(), values.data()});
+    return start(broadcast_call<T>(values, root));
   }
 
   // destination[r * n, (r + 1) * n) := rank r's source, on every rank, n = source.size();
@@ -102,13 +99,11 @@ class ProcessGroup {
   template <Element T>
   Contributors all_gather(std::span<const std::type_identity_t<T>> source,
                           std::span<T> destination) {
-    return all_gather_async(source, destination).wait();
+    return run(all_gather_call<T>(source, destination));
   }
   template <Element T>
   Work all_gather_async(std::span<const std::type_identity_t<T>> source, std::span<T> destination) {
-    expect_blocks("all_gather", "destination", destination.size(), source.size());
-    return start({CollectiveKind::all_gather, dtype_of<T>(), ReduceOp::sum, 0, source.size(),
-                  source.data(), destination.data()});
+    return start(all_gather_call<T>(source, destination));
   }
 
   // destination := op over the contributors' source[rank() * n, (rank() + 1) * n),
@@ -117,30 +112,24 @@ class ProcessGroup {
   template <Element T>
   Contributors reduce_scatter(std::span<const std::type_identity_t<T>> source,
                               std::span<T> destination, ReduceOp op = ReduceOp::sum) {
-    return reduce_scatter_async(source, destination, op).wait();
+    return run(reduce_scatter_call<T>(source, destination, op));
   }
   template <Element T>
   Work reduce_scatter_async(std::span<const std::type_identity_t<T>> source,
                             std::span<T> destination, ReduceOp op = ReduceOp::sum) {
-    expect_blocks("reduce_scatter", "source", source.size(), destination.size());
-    return start({CollectiveKind::reduce_scatter, dtype_of<T>(), op, 0, destination.size(),
-                  source.data(), destination.data()});
+    return start(reduce_scatter_call<T>(source, destination, op));
   }
 
   // As all_gather, on `root` only; elsewhere `destination` is ignored and may be empty.
   template <Element T>
   Contributors gather(std::span<const std::type_identity_t<T>> source, std::span<T> destination,
                       int root) {
-    return gather_async(source, destination, root).wait();
+    return run(gather_call<T>(source, destination, root));
   }
   template <Element T>
   Work gather_async(std::span<const std::type_identity_t<T>> source, std::span<T> destination,
                     int root) {
-    if (rank() == root) {
-      expect_blocks("gather", "destination", destination.size(), source.size());
-    }
-    return start({CollectiveKind::gather, dtype_of<T>(), ReduceOp::sum, root, source.size(),
-                  source.data(), destination.data()});
+    return start(gather_call<T>(source, destination, root));
   }
 
   // destination := root's source[rank() * n, (rank() + 1) * n), n = destination.size(). `source`
@@ -148,16 +137,12 @@ class ProcessGroup {
   template <Element T>
   Contributors scatter(std::span<const std::type_identity_t<T>> source, std::span<T> destination,
                        int root) {
-    return scatter_async(source, destination, root).wait();
+    return run(scatter_call<T>(source, destination, root));
   }
   template <Element T>
   Work scatter_async(std::span<const std::type_identity_t<T>> source, std::span<T> destination,
                      int root) {
-    if (rank() == root) {
-      expect_blocks("scatter", "source", source.size(), destination.size());
-    }
-    return start({CollectiveKind::scatter, dtype_of<T>(), ReduceOp::sum, root, destination.size(),
-                  source.data(), destination.data()});
+    return start(scatter_call<T>(source, destination, root));
   }
 
   // destination[r * n, (r + 1) * n) := rank r's source[rank() * n, (rank() + 1) * n);
@@ -165,20 +150,16 @@ class ProcessGroup {
   template <Element T>
   Contributors all_to_all(std::span<const std::type_identity_t<T>> source,
                           std::span<T> destination) {
-    return all_to_all_async(source, destination).wait();
+    return run(all_to_all_call<T>(source, destination));
   }
   template <Element T>
   Work all_to_all_async(std::span<const std::type_identity_t<T>> source, std::span<T> destination) {
-    const std::size_t count = blocks_of("all_to_all", source.size(), destination.size());
-    return start({CollectiveKind::all_to_all, dtype_of<T>(), ReduceOp::sum, 0, count, source.data(),
-                  destination.data()});
+    return start(all_to_all_call<T>(source, destination));
   }
 
   // Returns when all ranks have called it.
-  Contributors barrier() { return barrier_async().wait(); }
-  Work barrier_async() {
-    return start({CollectiveKind::barrier, DType::uint8, ReduceOp::sum, 0, 0, nullptr, nullptr});
-  }
+  Contributors barrier() { return run(barrier_call()); }
+  Work barrier_async() { return start(barrier_call()); }
 
   // Collective: divides the group. The ranks that pass the same `color` form a new group, ordered
   // by `key`, then by their rank here. Throws SegmentError when no further group fits into the
@@ -227,7 +208,73 @@ class ProcessGroup {
   }
 
  private:
+  // What each method calls. They throw InvalidArgument where the lengths don't fit.
+  template <Element T>
+  static CollectiveCall all_reduce_call(std::span<T> values, ReduceOp op) {
+    return call_of<T>(CollectiveKind::all_reduce, op, 0, values.size(), values.data(),
+                      values.data());
+  }
+  template <Element T>
+  static CollectiveCall reduce_call(std::span<T> values, int root, ReduceOp op) {
+    return call_of<T>(CollectiveKind::reduce, op, root, values.size(), values.data(),
+                      values.data());
+  }
+  template <Element T>
+  static CollectiveCall broadcast_call(std::span<T> values, int root) {
+    return call_of<T>(CollectiveKind::broadcast, ReduceOp::sum, root, values.size(), values.data(),
+                      values.data());
+  }
+  template <Element T>
+  CollectiveCall all_gather_call(std::span<const std::type_identity_t<T>> source,
+                                 std::span<T> destination) const {
+    expect_blocks("all_gather", "destination", destination.size(), source.size());
+    return call_of<T>(CollectiveKind::all_gather, ReduceOp::sum, 0, source.size(), source.data(),
+                      destination.data());
+  }
+  template <Element T>
+  CollectiveCall reduce_scatter_call(std::span<const std::type_identity_t<T>> source,
+                                     std::span<T> destination, ReduceOp op) const {
+    expect_blocks("reduce_scatter", "source", source.size(), destination.size());
+    return call_of<T>(CollectiveKind::reduce_scatter, op, 0, destination.size(), source.data(),
+                      destination.data());
+  }
+  template <Element T>
+  CollectiveCall gather_call(std::span<const std::type_identity_t<T>> source,
+                             std::span<T> destination, int root) const {
+    if (rank() == root) {
+      expect_blocks("gather", "destination", destination.size(), source.size());
+    }
+    return call_of<T>(CollectiveKind::gather, ReduceOp::sum, root, source.size(), source.data(),
+                      destination.data());
+  }
+  template <Element T>
+  CollectiveCall scatter_call(std::span<const std::type_identity_t<T>> source,
+                              std::span<T> destination, int root) const {
+    if (rank() == root) {
+      expect_blocks("scatter", "source", source.size(), destination.size());
+    }
+    return call_of<T>(CollectiveKind::scatter, ReduceOp::sum, root, destination.size(),
+                      source.data(), destination.data());
+  }
+  template <Element T>
+  CollectiveCall all_to_all_call(std::span<const std::type_identity_t<T>> source,
+                                 std::span<T> destination) const {
+    const std::size_t count = blocks_of("all_to_all", source.size(), destination.size());
+    return call_of<T>(CollectiveKind::all_to_all, ReduceOp::sum, 0, count, source.data(),
+                      destination.data());
+  }
+  static CollectiveCall barrier_call() noexcept {
+    return call_of<std::uint8_t>(CollectiveKind::barrier, ReduceOp::sum, 0, 0, nullptr, nullptr);
+  }
+  template <Element T>
+  static CollectiveCall call_of(CollectiveKind kind, ReduceOp op, int root, std::size_t count,
+                                const void* source, void* destination) noexcept {
+    return {kind, dtype_of<T>(), op, root, count, source, destination};
+  }
+
+  CollectiveCall tagged(const CollectiveCall& call) const noexcept;
   Work start(const CollectiveCall& call);
+  Contributors run(const CollectiveCall& call);
   void expect_blocks(const char* operation, const char* buffer, std::size_t have,
                      std::size_t block) const;
   std::size_t blocks_of(const char* operation, std::size_t source, std::size_t destination) const;

@@ -1,0 +1,63 @@
+// Blocking calls. A small one, made while nothing else is under way, is posted and polled for right
+// here, with an operation that is kept for the next call: nothing is allocated, queued or counted.
+#include "lib/distributed/call_check.h"
+#include "lib/distributed/group_engine.h"
+#include "lib/sync/activity.h"
+
+#include <memory>
+
+namespace tensorplay::distributed {
+namespace {
+
+// Some line transfers. Who has to wait longer does it as everybody else: see Waiter.
+constexpr int kPolls = 50;
+
+}  // namespace
+
+Contributors GroupEngine::run(const CollectiveCall& call) {
+  throw_if_failed();
+  check_call(call, rank(), size());
+  if (redirected_ != nullptr) return redirected_->shadow(call)->wait({});
+  if (has_nothing_under_way()) {
+    Operation& operation = operation_at_hand();
+    operation.begin(call, size(), Role::active);
+    if (operation.algorithm != collectives::Algorithm::large) {
+      if (!run_at_once(operation)) {
+        operations_.push_back(at_hand_);
+        wait_unguarded(operation);
+      }
+      return operation.result_of_done();
+    }
+  }
+  const std::shared_ptr<Operation> operation = issue(make_operation(call, Role::active), false);
+  wait_unguarded(*operation);
+  return operation->result_of_done();
+}
+
+// Operations of other groups advance in the waits of this one: then it has to be a real one.
+bool GroupEngine::has_nothing_under_way() const noexcept {
+  return operations_.empty() && !job_->others_busy(*this);
+}
+
+// One that an exception has left among the operations isn't at hand any more.
+Operation& GroupEngine::operation_at_hand() {
+  if (at_hand_ == nullptr || at_hand_.use_count() > 1) {
+    at_hand_ = std::make_shared<Operation>(weak_from_this());
+  }
+  return *at_hand_;
+}
+
+// Whether the operation has ended within a few polls.
+bool GroupEngine::run_at_once(Operation& operation) {
+  take_number(operation);
+  post(operation);
+  for (int poll = 0; poll < kPolls && !operation.refused; ++poll) {
+    advance(operation);
+    if (operation.stage != Stage::done) continue;
+    sync::publish_completed(memory_.own(), operation.number);
+    return true;
+  }
+  return false;
+}
+
+}  // namespace tensorplay::distributed
