@@ -97,6 +97,8 @@ const std::vector<BadLine> kBadLines{
     {{"-n", "2", "--grace", "-1", "--", "true"}, "--grace"},
     {{"-n", "2", "--on-peer-failure", "ignore", "--", "true"},
      "--on-peer-failure ignore: raise or continue_without is needed"},
+    {{"-n", "2", "--bind-to", "socket", "--", "true"}, "--bind-to socket: core, l3, numa or none"},
+    {{"-n", "256", "--bind-to", "core", "--", "true"}, "there are 256 ranks, but"},
     {{"-n", "2", "--survive", "--on-peer-failure", "raise", "--", "true"}, "contradict"},
     {{"-n", "2", "--", "/nonexistent/program"},
      "can't start '/nonexistent/program': No such file or directory"},
@@ -132,6 +134,23 @@ BOOST_AUTO_TEST_CASE(each_rank_knows_its_place) {
       run_script(2, "echo $RANK $WORLD_SIZE $LOCAL_RANK $LOCAL_WORLD_SIZE");
   BOOST_TEST(sorted_lines(result.output) == (Lines{"[0] 0 2 0 2", "[1] 1 2 1 2"}),
              boost::test_tools::per_element());
+}
+
+// All of its hardware threads are usable here, unless whoever runs the tests has cut them apart.
+BOOST_AUTO_TEST_CASE(a_rank_that_is_bound_to_a_core_may_run_on_that_alone) {
+  const CommandResult result = run_tprun(
+      {"-n", "1", "--bind-to", "core", "--", "sh", "-c",
+       "cpus=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status); echo $cpus; "
+       "cat /sys/devices/system/cpu/cpu${cpus%%[-,]*}/topology/thread_siblings_list"});
+  const Lines lines = sorted_lines(result.output);
+  BOOST_REQUIRE(lines.size() == 2u);
+  BOOST_TEST(lines[0] == lines[1]);
+}
+
+BOOST_AUTO_TEST_CASE(a_rank_that_is_not_bound_may_run_where_tprun_may) {
+  const std::string script = "grep Cpus_allowed_list /proc/self/status";
+  const CommandResult free = run_tprun({"-n", "1", "--bind-to", "none", "--", "sh", "-c", script});
+  BOOST_TEST(free.output == "[0] " + Command({"sh", "-c", script}).finish().output);
 }
 
 BOOST_AUTO_TEST_CASE(a_job_without_a_name_gets_128_random_bits) {

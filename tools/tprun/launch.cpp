@@ -47,6 +47,7 @@ FileDescriptor open_null() {
 
 Launch::Launch(const Settings& settings)
     : settings_(settings),
+      cpus_(bind_ranks(settings.bind_to, settings.ranks)),
       output_(STDOUT_FILENO),
       error_(STDERR_FILENO),
       error_sink_(are_same_file(STDOUT_FILENO, STDERR_FILENO) ? &output_ : &error_),
@@ -72,15 +73,16 @@ Launch::~Launch() {
 void Launch::start_rank(int rank) {
   RankStreams streams;
   streams.input = input_of(rank);
+  const cpu_set_t* cpus = cpus_.empty() ? nullptr : &cpus_[static_cast<std::size_t>(rank)];
   if (!settings_.prefix) {
-    ranks_.push_back(RankProcess::start(settings_, rank, streams, signals_));
+    ranks_.push_back(RankProcess::start(settings_, rank, streams, signals_, cpus));
     return;
   }
   Pipe output = multiprocessing::make_pipe();
   Pipe error = multiprocessing::make_pipe();
   streams.output = output.write_end.get();
   streams.error = error.write_end.get();
-  ranks_.push_back(RankProcess::start(settings_, rank, streams, signals_));
+  ranks_.push_back(RankProcess::start(settings_, rank, streams, signals_, cpus));
   const std::string prefix = "[" + std::to_string(rank) + "] ";
   relays_.emplace_back(std::move(output.read_end), prefix, output_);
   relays_.emplace_back(std::move(error.read_end), prefix, *error_sink_);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "lib/multiprocessing/standstill.h"
+#include "tools/tprun/binding.h"
 #include "tools/tprun/line_relay.h"
 #include "tools/tprun/output.h"
 #include "tools/tprun/poll_set.h"
@@ -29,8 +30,8 @@ namespace tensorplay::tprun {
 // ended: they would never end by themselves.
 class Launch {
  public:
-  // Starts the ranks. Throws ProgramError, std::system_error; ranks already started are killed
-  // then.
+  // Starts the ranks. Throws ProgramError, BindingError, std::system_error; ranks already started
+  // are killed then.
   explicit Launch(const Settings& settings);
   ~Launch();
   Launch(const Launch&) = delete;
@@ -66,6 +67,7 @@ class Launch {
   int poll_timeout_ms() const;
 
   const Settings& settings_;
+  std::vector<cpu_set_t> cpus_;  // by rank; empty if the ranks aren't bound
   SignalInbox signals_;
   Output output_;
   Output error_;

@@ -1,4 +1,5 @@
 // tprun: starts the ranks of a job on this host and looks after them. See settings.h and launch.h.
+#include "tools/tprun/binding.h"
 #include "tools/tprun/launch.h"
 #include "tools/tprun/settings.h"
 
@@ -34,6 +35,8 @@ int launch(const Settings& settings) {
   } catch (const ProgramError& error) {
     return say_error("can't start '" + settings.command.front() + "': " + error.code().message(),
                      kBadInput);
+  } catch (const BindingError& error) {
+    return say_error(error.what(), kBadInput);
   } catch (const std::exception& error) {
     return say_error(std::string("can't run the job: ") + error.what(), kFailed);
   }

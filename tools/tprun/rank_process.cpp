@@ -44,8 +44,10 @@ void redirect(int descriptor, int standard) {
 
 // Tells the parent by the pipe, which a successful exec closes, why there was none.
 [[noreturn]] void become_rank(const Settings& settings, int rank, const RankStreams& streams,
-                              const SignalInbox& signals, int error_pipe) {
+                              const SignalInbox& signals, const cpu_set_t* cpus, int error_pipe) {
   ::setpgid(0, 0);
+  // A CPU may have gone since it was chosen: then the rank runs where it may.
+  if (cpus != nullptr) ::sched_setaffinity(0, sizeof(*cpus), cpus);
   redirect(streams.input, STDIN_FILENO);
   redirect(streams.output, STDOUT_FILENO);
   redirect(streams.error, STDERR_FILENO);
@@ -77,14 +79,14 @@ int wait_for_exec(const Pipe& errors) {
 }  // namespace
 
 RankProcess RankProcess::start(const Settings& settings, int rank, const RankStreams& streams,
-                               const SignalInbox& signals) {
+                               const SignalInbox& signals, const cpu_set_t* cpus) {
   Pipe errors = multiprocessing::make_pipe();
   const pid_t parent = ::getpid();
   const pid_t pid = ::fork();
   if (pid < 0) throw std::system_error(errno, std::generic_category(), "fork");
   if (pid == 0) {
     multiprocessing::die_with_parent(parent);
-    become_rank(settings, rank, streams, signals, errors.write_end.get());
+    become_rank(settings, rank, streams, signals, cpus, errors.write_end.get());
   }
   errors.write_end.close();
   if (const int error = wait_for_exec(errors); error != 0) {

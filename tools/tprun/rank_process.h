@@ -7,6 +7,7 @@
 #include "tools/tprun/settings.h"
 #include "tools/tprun/signal_inbox.h"
 
+#include <sched.h>
 #include <optional>
 #include <system_error>
 
@@ -29,10 +30,10 @@ struct RankStreams {
 // The program is killed when tprun ends, whatever ends it.
 class RankProcess {
  public:
-  // Returns when the program runs. Throws ProgramError, or std::system_error if there can't be
-  // another process.
+  // Returns when the program runs, on the CPUs in `cpus` if it isn't null. Throws ProgramError, or
+  // std::system_error if there can't be another process.
   static RankProcess start(const Settings& settings, int rank, const RankStreams& streams,
-                           const SignalInbox& signals);
+                           const SignalInbox& signals, const cpu_set_t* cpus);
 
   int rank() const noexcept { return rank_; }
   pid_t pid() const noexcept { return process_.pid(); }

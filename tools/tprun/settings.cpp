@@ -53,6 +53,15 @@ PeerFailurePolicy policy(const std::string& source, const std::string& text) {
   throw UsageError(source + text + ": raise or continue_without is needed");
 }
 
+BindTo bind_to(const std::string& text) {
+  if (text.empty()) return BindTo::automatic;
+  if (text == "core") return BindTo::core;
+  if (text == "l3") return BindTo::l3;
+  if (text == "numa") return BindTo::numa;
+  if (text == "none") return BindTo::none;
+  throw UsageError("--bind-to " + text + ": core, l3, numa or none is needed");
+}
+
 // What CLI11 makes of a command line: text, to be checked.
 struct Words {
   std::string ranks;
@@ -61,6 +70,7 @@ struct Words {
   std::string grace;
   std::string stopped_grace;
   std::string on_peer_failure;
+  std::string bind_to;
   bool survive = false;
   bool no_prefix = false;
   std::vector<std::string> command;
@@ -102,6 +112,11 @@ void declare(CLI::App& app, Words& words) {
                  "continue_without (TENSORPLAY_ON_PEER_FAILURE, raise)")
       ->type_name("POLICY");
   app.add_flag("--survive", words.survive, "Short for --on-peer-failure continue_without");
+  app.add_option(
+         "--bind-to", words.bind_to,
+         "What each rank stays on: core, l3, numa or none (l3; none if there\nare more ranks "
+         "than cores)")
+      ->type_name("PLACE");
   app.add_flag("--no-prefix", words.no_prefix, "Leave standard output and error to the ranks");
   app.prefix_command();
 }
@@ -167,6 +182,7 @@ Settings parse_settings(int argc, const char* const* argv) {
   if (!words.timeout.empty()) seconds("--timeout", words.timeout, 0.001);
   settings.timeout_s = words.timeout;
   settings.on_peer_failure = policy_of(words);
+  settings.bind_to = bind_to(words.bind_to);
   settings.prefix = !words.no_prefix;
   if (!words.grace.empty()) settings.grace = duration("--grace", words.grace);
   if (!words.stopped_grace.empty()) {

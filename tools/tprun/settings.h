@@ -1,6 +1,8 @@
 // What tprun is asked to do.
 #pragma once
 
+#include "tools/tprun/binding.h"
+
 #include <tensorplay/distributed/peer_failure_policy.h>
 
 #include <chrono>
@@ -19,6 +21,7 @@ struct Settings {
   std::chrono::milliseconds grace{std::chrono::seconds{5}};
   std::chrono::milliseconds stopped_grace{std::chrono::seconds{10}};  // where the others go on
   distributed::PeerFailurePolicy on_peer_failure = distributed::PeerFailurePolicy::raise;
+  BindTo bind_to = BindTo::automatic;
   std::vector<std::string> command;  // the program and its arguments
 };
 
