@@ -45,6 +45,7 @@ class Campaign {
   Order order_of(const Point& point, bool verify) const;
   double median_of_task(Task task, const Point& point, double budget_s, bool streaming = false);
   double probe_line();
+  double least_of_task(Task task);
   void measure_switches();
   double hand_over(const Point& point);
   void measure_limits(const Point& point, std::vector<double>& copies,

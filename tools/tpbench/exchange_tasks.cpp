@@ -148,7 +148,7 @@ void wake_by_futex(RigRank& rank, const Order& order) {
   bind_to(rank.memory().cpus, rank.rank());
   auto& bell = rank.memory().bell;
   auto& rung_at = rank.memory().rung_at;
-  const std::size_t samples = order.samples != 0 ? order.samples : 50;
+  const std::size_t samples = order.samples != 0 ? order.samples : 20;
   for (std::size_t i = 0; i < samples; ++i) {
     const std::uint32_t before = bell.load();
     rank.meet();

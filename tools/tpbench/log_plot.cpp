@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <string_view>
 
@@ -14,6 +15,7 @@ namespace {
 constexpr int kWidth = 860, kPanelHeight = 440;
 constexpr int kLeft = 84, kRight = 660, kTop = 50, kBottom = 372;
 constexpr int kLegendLeft = 682;
+constexpr std::size_t kLabelsMax = 8;  // more would run into each other
 
 constexpr double kMicro = 1e6;
 
@@ -65,13 +67,26 @@ struct Range {
   }
 };
 
+// "10 ns", "1 us", "100 ms".
+std::string time_text(double microseconds) {
+  constexpr double kKilo = 1000;
+  // Powers of ten are rounded on the way here.
+  const double nanoseconds = std::round(microseconds * kKilo * 1e6) / 1e6;
+  if (nanoseconds < kKilo) return fmt::format("{:g} ns", nanoseconds);
+  if (nanoseconds < kKilo * kKilo) return fmt::format("{:g} us", nanoseconds / kKilo);
+  if (nanoseconds < kKilo * kKilo * kKilo) {
+    return fmt::format("{:g} ms", nanoseconds / kKilo / kKilo);
+  }
+  return fmt::format("{:g} s", nanoseconds / kKilo / kKilo / kKilo);
+}
+
 std::string frame(const Panel& panel, int top, const LogAxis& across, const LogAxis& upward) {
   const int bottom = top + kBottom;
   std::string svg = text(kLeft, top + 28, "class=\"title\"", panel.title);
   for (const double tick : upward.ticks()) {
     const double y = upward.position(tick);
     svg += line(kLeft, y, kRight, y, "grid");
-    svg += text(kLeft - 8, y + 4, "text-anchor=\"end\"", fmt::format("{:g}", tick));
+    svg += text(kLeft - 8, y + 4, "text-anchor=\"end\"", time_text(tick));
   }
   for (const double tick : across.ticks()) {
     const double x = across.position(tick);
@@ -86,7 +101,7 @@ std::string frame(const Panel& panel, int top, const LogAxis& across, const LogA
   return svg +
          text(22, middle,
               fmt::format("text-anchor=\"middle\" transform=\"rotate(-90 22 {:.1f})\"", middle),
-              "time per operation, us");
+              "time per operation");
 }
 
 std::string curve_line(const Curve& curve, const LogAxis& across, const LogAxis& upward) {

@@ -15,8 +15,9 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kBatchMax = 1000;
 constexpr double kBatchSeconds = 200e-6;
-constexpr std::size_t kSamplesMin = 7;
-constexpr int kWarmUps = 4;
+constexpr std::size_t kSamplesMin = 5;
+constexpr int kWarmUps = 4, kWarmUpsLarge = 2;
+constexpr std::size_t kLargeBytes = std::size_t{4} << 20;
 constexpr std::size_t kProbes = 64;  // elements that are looked at after the timed part
 
 double seconds_between(Clock::time_point begin, Clock::time_point end) {
@@ -74,7 +75,8 @@ class Measurement {
   // Gives the seconds of an operation, about: the least, since others may use the CPUs, too.
   double warm_up() {
     double seconds = timed_one();
-    for (int i = 1; i < kWarmUps; ++i) seconds = std::min(seconds, timed_one());
+    const int count = point_.whole_bytes() >= kLargeBytes ? kWarmUpsLarge : kWarmUps;
+    for (int i = 1; i < count; ++i) seconds = std::min(seconds, timed_one());
     return seconds;
   }
 
