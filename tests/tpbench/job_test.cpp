@@ -75,12 +75,13 @@ BOOST_AUTO_TEST_CASE(a_job_that_ends_too_early_is_told) {
 }
 
 BOOST_AUTO_TEST_CASE(a_program_that_fails_is_told_with_what_it_wrote) {
-  Job job("peer", 2,
-          [](const std::string&) {
-            return std::vector<std::string>{"sh", "-c", "echo no network >&2; exit 3"};
-          },
-          {});
-  BOOST_TEST(message_of(job) == "peer (2 ranks) has ended too early: no network\n");
+  const auto command = [](const std::string&) {
+    return std::vector<std::string>{"sh", "-c", "echo no network >&2; exit 3"};
+  };
+  const auto is_told = [](const Error& error) {
+    return std::string(error.what()) == "peer (2 ranks) has ended too early: no network\n";
+  };
+  BOOST_CHECK_EXCEPTION(Job("peer", 2, command, {}), Error, is_told);
 }
 
 BOOST_AUTO_TEST_CASE(a_wrong_result_is_found_in_every_element) {
@@ -121,13 +122,25 @@ BOOST_AUTO_TEST_CASE(every_limit_has_samples) {
 
 BOOST_AUTO_TEST_CASE(a_plan_fills_the_time_and_keeps_to_its_bounds) {
   const Order order{.budget_s = 0.05};
-  BOOST_TEST(plan_for(order, true, 1e-6).batch == 200u);
-  BOOST_TEST(plan_for(order, true, 1e-6).samples == 250u);
-  BOOST_TEST(plan_for(order, false, 1e-6).batch == 1u);
-  BOOST_TEST(plan_for(order, false, 1e-6).samples == kSamplesMax);
-  BOOST_TEST(plan_for(order, true, 1.0).batch == 1u);
-  BOOST_TEST(plan_for(order, true, 1.0).samples == 5u);
-  BOOST_TEST(plan_for({.samples = 2}, true, 1e-6).samples == 2u);
+  BOOST_TEST(plan_for(order, 1e-6).batch == 200u);
+  BOOST_TEST(plan_for(order, 1e-6).samples == 250u);
+  BOOST_TEST(plan_for(order, 1.0).batch == 1u);
+  BOOST_TEST(plan_for(order, 1.0).samples == 5u);
+  BOOST_TEST(plan_for({.samples = 2}, 1e-6).samples == 2u);
+  const Order large{.point = {.bytes = 16384}, .budget_s = 0.05};
+  BOOST_TEST(plan_for(large, 1e-6).batch == 1u);
+  BOOST_TEST(plan_for(large, 1e-6).samples == kSamplesMax);
+}
+
+BOOST_AUTO_TEST_CASE(small_rooted_operations_start_together_unless_asked_otherwise) {
+  Order order{.point = {.kind = distributed::CollectiveKind::broadcast, .bytes = 4}};
+  BOOST_TEST(!is_batched(order));
+  order.start = Start::back_to_back;
+  BOOST_TEST(is_batched(order));
+  order.point.bytes = 16384;
+  BOOST_TEST(!is_batched(order));
+  BOOST_TEST(is_batched({.point = {.bytes = 4}}));
+  BOOST_TEST(!is_batched({.point = {.bytes = 4}, .start = Start::together}));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -47,6 +47,7 @@ Order Campaign::order_of(const Point& point, bool verify) const {
           .point = point,
           .budget_s = settings_.budget_s,
           .samples = settings_.samples,
+          .start = settings_.start,
           .verify = verify,
           .bind = ranks_ <= cpus_,
           .oversubscribed = ranks_ > cpus_};

@@ -16,6 +16,7 @@ struct CampaignSettings {
   int repeats = 5;
   std::size_t samples = 0;  // of each contestant in each repeat; 0: as many as fit into the budget
   double budget_s = 0.05;   // of each contestant in each repeat
+  Start start = Start::automatic;
   std::vector<std::string> peers = {};
   std::string peer_folder = {};  // of their programs
   std::size_t bytes_most = 0;    // the greatest size that is going to be asked for

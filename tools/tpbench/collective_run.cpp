@@ -102,6 +102,7 @@ CampaignSettings campaign_settings(const Settings& settings) {
   CampaignSettings campaign{.repeats = settings.repeats,
                             .samples = settings.iterations,
                             .budget_s = settings.time_ms / 1000.0,
+                            .start = settings.start,
                             .peers = settings.peers,
                             .peer_folder = peer_folder(),
                             .bytes_most = std::ranges::max(settings.sizes),

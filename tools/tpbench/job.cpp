@@ -90,10 +90,19 @@ void Job::start(const std::function<void()>& child) {
     ::_exit(1);
   }
   process_.emplace(pid);
+  try {
+    await();
+  } catch (...) {
+    end();
+    throw;
+  }
 }
 
 Job::~Job() {
-  if (!process_) return;
+  end();
+}
+
+void Job::end() noexcept {
   RigMemory& memory = rig_.memory();
   if (!has_failed_) {
     memory.order = {.task = Task::leave};

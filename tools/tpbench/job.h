@@ -14,6 +14,9 @@ namespace tensorplay::tpbench {
 
 // The job's launcher is a child of this process, killed with it: a fork that starts the ranks, or a
 // peer's mpirun. Ends the job when it is destroyed.
+//
+// Made when all ranks are there, so that no two jobs start at once: two of Open MPI's mpirun would
+// be in each other's way. Throws as samples().
 class Job {
  public:
   // Forks; the child runs `launch`, which returns when all ranks have left, and ends. What it
@@ -38,6 +41,7 @@ class Job {
 
  private:
   void start(const std::function<void()>& child);
+  void end() noexcept;
   void await();
   [[noreturn]] void fail(const std::string& what);
   bool has_ended() const;

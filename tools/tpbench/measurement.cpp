@@ -31,10 +31,9 @@ class Measurement {
 
   void run() {
     if (order_.verify && subject_.has_result) verify();
-    const bool is_batched = point_.is_barrier() || point_.whole_bytes() <= kBatchedBytes;
-    const Plan plan = rank_.agree(plan_for(order_, is_batched, warm_up()));
+    const Plan plan = rank_.agree(plan_for(order_, warm_up()));
     for (std::size_t i = 0; i < plan.samples; ++i) {
-      if (!is_batched) {
+      if (!is_batched(order_)) {
         time_one();
       } else if (order_.oversubscribed) {
         time_each(plan.batch);
@@ -122,18 +121,24 @@ class Measurement {
 
 }  // namespace
 
-Plan plan_for(const Order& order, bool is_batched, double seconds) noexcept {
+bool is_batched(const Order& order) noexcept {
+  if (order.point.whole_bytes() > kBatchedBytes) return false;
+  return order.start == Start::back_to_back ||
+         (order.start == Start::automatic && !order.point.is_rooted());
+}
+
+Plan plan_for(const Order& order, double seconds) noexcept {
+  const bool batched = is_batched(order);
   const double one = std::max(seconds, 20e-9);
   Plan plan;
-  if (is_batched) {
+  if (batched) {
     plan.batch = static_cast<std::size_t>(
         std::clamp(kBatchSeconds / one, 1.0, static_cast<double>(kBatchMax)));
   }
   const double whole =
       one * static_cast<double>(plan.batch) * static_cast<double>(order.point.buffer_sets());
   // Where operations are timed one by one, a batch is as many samples.
-  const std::size_t most =
-      is_batched && order.oversubscribed ? kSamplesMax / plan.batch : kSamplesMax;
+  const std::size_t most = batched && order.oversubscribed ? kSamplesMax / plan.batch : kSamplesMax;
   plan.samples = order.samples != 0
                      ? order.samples
                      : static_cast<std::size_t>(std::clamp(order.budget_s / whole, 1.0, 1e6));

@@ -1,11 +1,15 @@
 // How a collective is measured, ours and the peers' alike.
 //
 // Sources hold new values before every operation: buffers that nobody has written to between two
-// operations stay in the readers' caches, and flatter. Up to kBatchedBytes operations are made back
-// to back and a fill of so few bytes belongs to what is timed. Ranks that have a CPU each are timed
-// by the batch, since a look at the clock takes as long as the smallest operations; where ranks
-// share CPUs every operation is timed by itself. Larger sources are filled outside of the timed
-// part, and all ranks start each operation together.
+// operations stay in the readers' caches, and flatter.
+//
+// Above kBatchedBytes all ranks start each operation together, and sources are filled before that.
+// So it is for smaller ones of the rooted collectives: a root that runs ahead of the others would
+// show how fast it hands over its data, not when they have it. (Start::back_to_back shows that.)
+// Other small operations are made back to back, as in a loop that trains, and a fill of so few
+// bytes belongs to what is timed. Ranks that have a CPU each are timed by the batch, since a look
+// at the clock takes as long as the smallest operations; where ranks share CPUs every operation is
+// timed by itself.
 #pragma once
 
 #include "tools/tpbench/rig.h"
@@ -35,7 +39,10 @@ struct Subject {
 // OtherRankFailed.
 void measure(RigRank& rank, const Order& order, const Subject& subject);
 
+// Whether the operations of the order are made back to back.
+bool is_batched(const Order& order) noexcept;
+
 // A plan for operations that take `seconds` each.
-Plan plan_for(const Order& order, bool is_batched, double seconds) noexcept;
+Plan plan_for(const Order& order, double seconds) noexcept;
 
 }  // namespace tensorplay::tpbench

@@ -24,6 +24,11 @@ bool Point::reduces() const noexcept {
          kind == CollectiveKind::reduce_scatter;
 }
 
+bool Point::is_rooted() const noexcept {
+  return kind == CollectiveKind::reduce || kind == CollectiveKind::broadcast ||
+         kind == CollectiveKind::gather || kind == CollectiveKind::scatter;
+}
+
 std::size_t Point::block_count() const noexcept {
   if (is_barrier()) return 0;
   const std::size_t blocks = has_blocks(kind) ? static_cast<std::size_t>(ranks) : 1;
@@ -52,6 +57,18 @@ const char* name(Memory memory) noexcept {
 
 const char* name(Calls calls) noexcept {
   return calls == Calls::asynchronous ? "async" : "sync";
+}
+
+const char* name(Start start) noexcept {
+  switch (start) {
+    case Start::automatic:
+      return "auto";
+    case Start::together:
+      return "together";
+    case Start::back_to_back:
+      return "back_to_back";
+  }
+  return "unknown";
 }
 
 std::string bytes_text(std::size_t bytes) {

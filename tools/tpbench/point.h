@@ -22,6 +22,13 @@ enum class Calls : std::uint8_t {
   asynchronous,  // "async": kCallsInFlight calls are started, on buffers of their own, then awaited
 };
 
+// How operations of up to kBatchedBytes follow each other: see measurement.h.
+enum class Start : std::uint8_t {
+  automatic,     // rooted ones together, others back to back
+  together,      // all ranks start each operation at once: its latency
+  back_to_back,  // each rank begins the next one as soon as it has ended one: its share of the time
+};
+
 inline constexpr int kCallsInFlight = 4;
 inline constexpr int kRoot = 0;
 
@@ -40,6 +47,8 @@ struct Point {
   bool is_barrier() const noexcept { return kind == distributed::CollectiveKind::barrier; }
   bool is_in_place() const noexcept;  // one buffer is source and destination
   bool reduces() const noexcept;
+  // One rank only sends or only receives, and needs not wait for the others.
+  bool is_rooted() const noexcept;
   // Elements of one rank's block, as CollectiveCall counts them.
   std::size_t block_count() const noexcept;
   std::size_t source_count() const noexcept;
@@ -50,6 +59,7 @@ struct Point {
 
 const char* name(Memory memory) noexcept;  // "private", "allocated"
 const char* name(Calls calls) noexcept;    // "sync", "async"
+const char* name(Start start) noexcept;    // "auto", "together", "back_to_back"
 // "all_reduce float32 sum, 2 ranks, 1 KiB"
 std::string to_string(const Point& point);
 // "4 B", "16 KiB", "64 MiB"

@@ -37,7 +37,8 @@ double PointResult::floor() const {
   if (point.ranks > usable_cpus) {
     seconds = limits.yield_switch * std::ceil(static_cast<double>(point.ranks) / usable_cpus);
   }
-  return std::max(seconds, limits.copy);
+  // Operations that are in flight at once can share a line and a turn on the CPU.
+  return std::max(seconds / point.buffer_sets(), limits.copy);
 }
 
 }  // namespace tensorplay::tpbench

@@ -138,6 +138,10 @@ void RigRank::perform_one(const std::function<void(RigRank&, const Order&)>& per
     tell(error.what());
     throw;
   }
+  tell_done();
+}
+
+void RigRank::tell_done() noexcept {
   if (memory_.done.fetch_add(1) + 1 == static_cast<std::uint32_t>(memory_.ranks)) {
     sync::futex_wake_all(memory_.done);
   }
@@ -145,6 +149,7 @@ void RigRank::perform_one(const std::function<void(RigRank&, const Order&)>& per
 
 void RigRank::serve(const std::function<void(RigRank&, const Order&)>& perform) {
   std::uint32_t seen = 0;
+  tell_done();
   while (await_order(seen) && memory_.order.task != Task::leave) {
     if (memory_.order.bind || memory_.order.task != Task::collective) bind();
     perform_one(perform);

@@ -44,6 +44,7 @@ struct Order {
   // fit in.
   double budget_s = 0.05;
   std::size_t samples = 0;
+  Start start = Start::automatic;
   bool verify = false;          // also compare a whole result with the serial computation
   bool bind = false;            // rank r to the r-th usable CPU, round and round; false: to all
   bool oversubscribed = false;  // more ranks than CPUs
@@ -123,14 +124,15 @@ class RigRank {
 
   void note(double seconds) noexcept;  // a sample; more than kSamplesMax are dropped
 
-  // Performs orders until the one to leave, or until tpbench has gone. What `perform` throws is
-  // told to tpbench and passed on.
+  // Tells that this rank is there, then performs orders until the one to leave, or until tpbench
+  // has gone. What `perform` throws is told to tpbench and passed on.
   void serve(const std::function<void(RigRank&, const Order&)>& perform);
 
  private:
   // False if tpbench has gone.
   bool await_order(std::uint32_t& seen) const;
   void perform_one(const std::function<void(RigRank&, const Order&)>& perform);
+  void tell_done() noexcept;
   void tell(const char* error) noexcept;
   void bind() const;
 

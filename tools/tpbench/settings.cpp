@@ -34,6 +34,7 @@ struct Raw {
   std::string ranks = "2";
   std::string memories = "private,allocated";
   std::string calls = "sync";
+  std::string start = "auto";
   std::string iterations = "auto";
   std::string peers = "auto";
 };
@@ -104,6 +105,8 @@ void read(Settings& settings, const Raw& raw) {
   settings.ranks = parse_ranks(raw.ranks);
   settings.memories = named("--memory", raw.memories, enumerators(Memory::own, Memory::allocated));
   settings.calls = named("--calls", raw.calls, enumerators(Calls::blocking, Calls::asynchronous));
+  settings.start =
+      named("--start", raw.start, enumerators(Start::automatic, Start::back_to_back)).front();
   if (raw.iterations == "few") {
     settings.iterations = kFewIterations;
   } else if (raw.iterations != "auto") {
@@ -146,6 +149,10 @@ void add_manner(CLI::App& app, Settings& settings, Raw& raw) {
       ->check(CLI::Range(1, kRepeatsMax));
   app.add_option("--iterations", raw.iterations,
                  "samples of each contestant in each repeat: auto (by time), few, or a number")
+      ->capture_default_str();
+  app.add_option("--start", raw.start,
+                 "of small operations: together (latency), back_to_back (throughput), or auto:\n"
+                 "rooted ones together, others back to back")
       ->capture_default_str();
   app.add_option("--time-ms", settings.time_ms, "of each contestant in each repeat, about")
       ->capture_default_str()

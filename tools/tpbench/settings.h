@@ -30,9 +30,10 @@ struct Settings {
 
   // How.
   int repeats = 5;
-  std::size_t iterations = 0;   // samples of each contestant in each repeat; 0: by time
-  int time_ms = 50;             // of each contestant in each repeat
-  int tries = 3;                // of a repeat while the machine changes
+  std::size_t iterations = 0;  // samples of each contestant in each repeat; 0: by time
+  int time_ms = 50;            // of each contestant in each repeat
+  int tries = 3;               // of a repeat while the machine changes
+  Start start = Start::automatic;
   bool peers_are_found = true;  // those that can be measured here; else `peers`
   std::vector<std::string> peers;
 
