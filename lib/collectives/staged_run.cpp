@@ -78,8 +78,6 @@ bool StagedRun::staging_free(std::uint64_t k) const noexcept {
     });
   };
   if (k < shm::kStagingBuffers) return all_reached(before_.readers, before_.consumed);
-  // This rank reads its own slice of a result from its own buffer, like everybody else.
-  if (two_phases() && consumed_ + shm::kStagingBuffers <= k) return false;
   return all_reached(readers_, value(k - shm::kStagingBuffers + 1));
 }
 
@@ -162,8 +160,11 @@ void StagedRun::reduce(std::uint64_t k) {
                                   ? exchange_.source + range.begin + own.begin
                                   : exchange_.memory->staging(member, k) + own.begin;
   });
-  std::byte* result = exchange_.memory->staging(exchange_.self(), k) + own.begin;
+  // To where this rank needs it, and from there, while it's in the cache, to where the others do.
+  std::byte* result = exchange_.destination + range.begin + own.begin;
   reduce_into(exchange_, result, sources, source_count, own.size());
+  if (own.size() == 0 || readers_.empty()) return;
+  std::memcpy(exchange_.memory->staging(exchange_.self(), k) + own.begin, result, own.size());
 }
 
 void StagedRun::consume(std::uint64_t k) {
@@ -181,6 +182,7 @@ void StagedRun::consume(std::uint64_t k) {
 void StagedRun::collect_slices(std::uint64_t k) noexcept {
   const ByteRange range = plan_.round(k);
   exchange_.contributors.for_each([&](int member) {
+    if (member == exchange_.self()) return;  // it's there already: see reduce()
     const ByteRange part = slice(member, range.size());
     std::memcpy(exchange_.destination + range.begin + part.begin,
                 exchange_.memory->staging(member, k) + part.begin, part.size());

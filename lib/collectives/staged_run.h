@@ -4,13 +4,14 @@
 //   stage    every source copies its pieces of round k into its buffer k mod kStagingBuffers, once
 //            all readers have consumed what lay there;
 //   reduce   (all_reduce only) every contributor reduces its slice of the round, from the others'
-//            buffers and its own memory, into its own buffer, where its own slice was left free;
+//            buffers and its own memory, into its destination, and copies the result into its own
+//            buffer, where its own slice was left free;
 //   consume  every receiver reads what it needs from the others' buffers into its destination.
 // Each rank tells by its three progress words how many rounds it has done of each. The steps of
 // different rounds overlap: while round k is reduced, round k + 1 is staged.
 //
-// Bytes moved per rank for an all_reduce of S bytes by W ranks: S (W-1)/W staged, S read and S/W
-// written reducing, S copied out. A rank's own slice is never copied in.
+// Bytes moved per rank for an all_reduce of S bytes by W ranks: S (W-1)/W staged, S read and 2 S/W
+// written reducing, S (W-1)/W copied out. A rank's own slice is never copied in, nor out.
 #pragma once
 
 #include "lib/collectives/chunk_plan.h"
