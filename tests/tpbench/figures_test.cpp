@@ -93,13 +93,13 @@ BOOST_AUTO_TEST_CASE(types_are_judged_by_their_bytes_per_second) {
   BOOST_TEST(!found[1].is_reached);
 }
 
-BOOST_AUTO_TEST_CASE(the_floor_is_a_line_a_copy_or_the_switches_that_ranks_need) {
-  BOOST_TEST(point(CollectiveKind::all_reduce, 2, 4, 1, 0).floor() == 50e-6);
+BOOST_AUTO_TEST_CASE(the_yardstick_is_a_line_a_copy_or_the_switches_that_ranks_need) {
+  BOOST_TEST(point(CollectiveKind::all_reduce, 2, 4, 1, 0).yardstick() == 50e-6);
   auto result = point(CollectiveKind::barrier, 8, 0, 1, 0);
   result.limits.copy = 0;
-  BOOST_TEST(result.floor() == 4e-6);
+  BOOST_TEST(result.yardstick() == 4e-6);
   result.point.ranks = 2;
-  BOOST_TEST(result.floor() == 0.1e-6);
+  BOOST_TEST(result.yardstick() == 0.1e-6);
 }
 
 BOOST_AUTO_TEST_CASE(the_verdict_counts_what_is_reached) {

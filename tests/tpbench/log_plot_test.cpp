@@ -69,7 +69,7 @@ BOOST_AUTO_TEST_CASE(a_panel_has_the_limit_ours_and_the_peers) {
   BOOST_REQUIRE(panels.size() == 1u);
   BOOST_REQUIRE(panels[0].curves.size() == 3u);
   BOOST_TEST(panels[0].title == "all_reduce float32 sum, 2 ranks");
-  BOOST_TEST(panels[0].curves[0].label == "limit");
+  BOOST_TEST(panels[0].curves[0].label == "line or memcpy");
   BOOST_TEST(panels[0].curves[1].label == "ours, private");
   BOOST_TEST(panels[0].curves[2].label == "openmpi");
   BOOST_TEST(panels[0].curves[1].dots[1].bytes == 1024);

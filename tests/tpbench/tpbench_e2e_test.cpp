@@ -45,7 +45,7 @@ void expect_positive(const nlohmann::json& numbers) {
 std::string expect_sound(const nlohmann::json& point, int ranks) {
   BOOST_TEST(point["ranks"] == ranks);
   BOOST_TEST(point["limits"]["line"].get<double>() > 0);
-  BOOST_TEST(point["floor"].get<double>() > 0);
+  BOOST_TEST(point["yardstick"].get<double>() > 0);
   const bool is_barrier = point["collective"] == "barrier";
   if (!is_barrier) expect_positive(point["limits"]);
   BOOST_TEST(point["contestants"].size() == (is_barrier ? 1u : 2u));

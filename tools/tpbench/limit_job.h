@@ -1,4 +1,4 @@
-// Processes that do nothing but what a collective can't be faster than.
+// Processes that do nothing but what a collective is made of: see result.h.
 #pragma once
 
 #include "tools/tpbench/job.h"

@@ -27,7 +27,7 @@ constexpr std::string_view kStyle = R"(  <style>
     .grid { stroke: #e3e3e3; }
     .axis { stroke: #555; }
     .curve { fill: none; stroke-width: 2; stroke-linejoin: round; }
-    .floor { stroke: #777; stroke-dasharray: 2 4; }
+    .yardstick { stroke: #777; stroke-dasharray: 2 4; }
     .ours0 { stroke: #0072b2; }
     .ours1 { stroke: #009e73; stroke-dasharray: 9 3; }
     .peer0 { stroke: #d55e00; stroke-dasharray: 6 4; }
@@ -38,7 +38,7 @@ constexpr std::string_view kStyle = R"(  <style>
       text { fill: #ddd; }
       .grid { stroke: #33373d; }
       .axis { stroke: #aaa; }
-      .floor { stroke: #999; }
+      .yardstick { stroke: #999; }
       .ours0 { stroke: #56b4e9; }
       .ours1 { stroke: #2fd0a5; }
       .peer0 { stroke: #ff8a3d; }
@@ -145,7 +145,7 @@ Panel empty_panel(const PointResult& first) {
   Panel panel{.title = fmt::format("{} {}{}{}, {} ranks", name(point.kind), name(point.dtype),
                                    point.reduces() ? " " : "",
                                    point.reduces() ? name(point.op) : "", point.ranks)};
-  panel.curves.push_back({.label = "limit", .style = "floor"});
+  panel.curves.push_back({.label = "line or memcpy", .style = "yardstick"});
   int ours = 0, peers = 0;
   for (const ContestantResult& contestant : first.contestants) {
     panel.curves.push_back(
@@ -182,7 +182,7 @@ std::vector<Panel> panels_of(std::span<const PointResult> results) {
     before = &result;
     const auto bytes = static_cast<double>(result.point.whole_bytes());
     std::vector<Curve>& curves = panels.back().curves;
-    curves[0].dots.push_back({bytes, result.floor()});
+    curves[0].dots.push_back({bytes, result.yardstick()});
     for (std::size_t i = 0; i < result.contestants.size(); ++i) {
       curves[i + 1].dots.push_back({bytes, result.contestants[i].typical().median});
     }

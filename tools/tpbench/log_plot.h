@@ -16,7 +16,7 @@ struct Curve {
     double seconds;
   };
   std::string label;
-  std::string style;  // "floor", "ours0", "ours1", "peer0" ... "peer2": colour and dashes
+  std::string style;  // "yardstick", "ours0", "ours1", "peer0" ... "peer2": colour and dashes
   std::vector<Dot> dots = {};
 };
 

@@ -37,7 +37,7 @@ Json to_object(const PointResult& result, const ContestantResult& contestant) {
                  {"is_ours", contestant.is_ours},
                  {"typical", to_object(contestant.typical())},
                  {"medians", contestant.medians()},
-                 {"to_floor", contestant.typical().median / result.floor()}};
+                 {"to_yardstick", contestant.typical().median / result.yardstick()}};
   const ContestantResult* best = result.best_peer();
   if (contestant.is_ours && best != nullptr) {
     object["best_peer"] = best->name;
@@ -57,7 +57,7 @@ Json to_object(const PointResult& result) {
                  {"repeats", result.contestants.front().repeats.size()},
                  {"retakes", result.retakes},
                  {"unsteady", result.unsteady},
-                 {"floor", result.floor()},
+                 {"yardstick", result.yardstick()},
                  {"limits", to_object(result.limits)}};
   object["contestants"] = Json::array();
   for (const ContestantResult& contestant : result.contestants) {
@@ -87,7 +87,7 @@ std::string table_head(const PointResult& first) {
   std::string head =
       fmt::format("{:>10} {:>10} {:>10} {:>10} {:>10}", "bytes", "ours", "min", "p99", "max");
   head += fmt::format(" {:>9} {:>10} {:>10} {:>8} {:>8}", "line", "copy", "hand-over", "/line",
-                      "/floor");
+                      "/yard");
   for (const ContestantResult& contestant : first.contestants) {
     if (&contestant == ours(first)) continue;
     head += fmt::format(" {:>11}", contestant.name);
@@ -106,7 +106,7 @@ std::string table_row(const PointResult& result) {
                   microseconds(typical.p99), microseconds(typical.max));
   row += fmt::format(" {:>9} {:>10} {:>10} {:>8.1f} {:>8.2f}", microseconds(result.limits.line),
                      microseconds(result.limits.copy), microseconds(result.limits.hand_over),
-                     typical.median / result.limits.line, typical.median / result.floor());
+                     typical.median / result.limits.line, typical.median / result.yardstick());
   for (const ContestantResult& contestant : result.contestants) {
     if (&contestant == first) continue;
     row += fmt::format(" {:>11}", microseconds(contestant.typical().median));
@@ -122,7 +122,7 @@ std::string table_row(const PointResult& result) {
 std::string to_csv(std::span<const PointResult> results) {
   std::string csv =
       "collective,dtype,op,calls,ranks,bytes,contestant,median_us,min_us,p99_us,max_us,line_us,"
-      "copy_us,hand_over_us,floor_us,speedup\n";
+      "copy_us,hand_over_us,yardstick_us,speedup\n";
   for (const PointResult& result : results) {
     const Point& point = result.point;
     for (const ContestantResult& contestant : result.contestants) {
@@ -132,7 +132,7 @@ std::string to_csv(std::span<const PointResult> results) {
                       name(point.calls), point.ranks, point.whole_bytes(), contestant.name);
       for (const double seconds :
            {typical.median, typical.min, typical.p99, typical.max, result.limits.line,
-            result.limits.copy, result.limits.hand_over, result.floor()}) {
+            result.limits.copy, result.limits.hand_over, result.yardstick()}) {
         csv += fmt::format(",{:.6g}", seconds * kMicro);
       }
       const ContestantResult* best = result.best_peer();

@@ -32,7 +32,7 @@ double PointResult::speedup(const ContestantResult& ours, const ContestantResult
   return median_ratio(peer.medians(), ours.medians());
 }
 
-double PointResult::floor() const {
+double PointResult::yardstick() const {
   double seconds = limits.line;
   if (point.ranks > usable_cpus) {
     seconds = limits.yield_switch * std::ceil(static_cast<double>(point.ranks) / usable_cpus);

@@ -10,7 +10,7 @@
 
 namespace tensorplay::tpbench {
 
-// What nothing can be faster than, measured in the same run, on the same CPUs. Seconds, medians.
+// What the machine itself needs, measured in the same run, on the same CPUs. Seconds, medians.
 struct Limits {
   double line = 0;          // a cache line from one process to another, one way
   double copy = 0;          // as many processes copy as many bytes at once; 0 for a barrier
@@ -43,9 +43,10 @@ struct PointResult {
   const ContestantResult* best_peer() const;
   // How many times as long as ours a peer takes, repeat by repeat, then the median.
   double speedup(const ContestantResult& ours, const ContestantResult& peer) const;
-  // The greatest of what applies: a line must cross, the bytes must be written, and where ranks
-  // share CPUs each must run once.
-  double floor() const;
+  // The greatest of what applies: a line crosses, as many processes copy as many bytes, and where
+  // ranks share CPUs each runs once. What is to be aimed at, and no bound: an operation in place
+  // touches half of the memory that copies do, and can be faster where caches are too small.
+  double yardstick() const;
 };
 
 }  // namespace tensorplay::tpbench
