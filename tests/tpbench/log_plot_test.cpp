@@ -105,6 +105,16 @@ BOOST_AUTO_TEST_CASE(curves_lie_where_their_values_are) {
   BOOST_TEST(contains(svg, "class=\"curve ours0\" points=\"84.0,291.5 660.0,130.5\""), svg);
 }
 
+BOOST_AUTO_TEST_CASE(where_sizes_are_many_every_other_one_is_labelled) {
+  auto results = two_points();
+  BOOST_TEST(contains(plots_of(results), ">16 B<"));
+  results[1].point.bytes = std::size_t{64} << 20;
+  const std::string svg = plots_of(results);
+  BOOST_TEST(contains(svg, ">4 B<"));
+  BOOST_TEST(!contains(svg, ">16 B<"));
+  BOOST_TEST(contains(svg, ">64 MiB<"));
+}
+
 BOOST_AUTO_TEST_CASE(no_result_is_an_empty_picture) {
   BOOST_TEST(panels_of({}).empty());
   BOOST_TEST(plots_of({}).ends_with("</svg>\n"));

@@ -88,11 +88,13 @@ std::string frame(const Panel& panel, int top, const LogAxis& across, const LogA
     svg += line(kLeft, y, kRight, y, "grid");
     svg += text(kLeft - 8, y + 4, "text-anchor=\"end\"", time_text(tick));
   }
-  for (const double tick : across.ticks()) {
-    const double x = across.position(tick);
+  const std::vector<double> sizes = across.ticks();
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const double x = across.position(sizes[i]);
     svg += line(x, bottom, x, bottom + 5, "axis");
-    svg +=
-        text(x, bottom + 20, "text-anchor=\"middle\"", bytes_text(static_cast<std::size_t>(tick)));
+    if (sizes.size() > kLabelsMax && i % 2 == 1) continue;
+    svg += text(x, bottom + 20, "text-anchor=\"middle\"",
+                bytes_text(static_cast<std::size_t>(sizes[i])));
   }
   svg += line(kLeft, bottom, kRight, bottom, "axis");
   svg += line(kLeft, top + kTop, kLeft, bottom, "axis");
