@@ -25,6 +25,10 @@ void BoardCondition::check(Clock::time_point now) {
   board_.engine().check_awaited([this](int member) { return awaits(member); }, event, now);
 }
 
+std::chrono::nanoseconds BoardCondition::slice() const {
+  return sync::slice_until(since_ + board_.timeout());
+}
+
 sync::Waiting BoardCondition::waiting(shm::Doing doing) const {
   return {doing, board_.engine().memory().slot(), {}, {}, board_.iterations()};
 }

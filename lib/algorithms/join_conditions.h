@@ -18,6 +18,7 @@ class BoardCondition : public sync::Condition {
 
   bool poll() final;
   void check(std::chrono::steady_clock::time_point now) override;
+  std::chrono::nanoseconds slice() const override;
   std::uint32_t sleeping_for() const override { return shm::kAnyRank; }
 
  protected:

@@ -12,6 +12,8 @@
 
 #include <tensorplay/error.h>
 
+#include <algorithm>
+
 namespace tensorplay::distributed {
 
 using Clock = std::chrono::steady_clock;
@@ -38,7 +40,8 @@ class OperationCondition final : public sync::Condition {
                           now);
   }
   std::chrono::nanoseconds slice() const override {
-    return timeout_ ? sync::slice_until(since_ + *timeout_) : Condition::slice();
+    const std::chrono::nanoseconds group = engine_.job_->timeout();
+    return sync::slice_until(since_ + std::min(timeout_.value_or(group), group));
   }
   std::uint32_t sleeping_for() const override { return engine_.sleeping_for(operation_); }
   sync::Waiting waiting_for() const override {
@@ -76,6 +79,9 @@ class VaultCondition final : public sync::Condition {
         },
         {"for memory to post " + describe(operation_.call), 0, since_, engine_.job_->timeout()},
         now);
+  }
+  std::chrono::nanoseconds slice() const override {
+    return sync::slice_until(since_ + engine_.job_->timeout());
   }
   std::uint32_t sleeping_for() const override { return shm::kAnyRank; }
   sync::Waiting waiting_for() const override {

@@ -8,7 +8,8 @@
 //                 | may be busy with something else |
 //     then        | sleep on the doorbell, in slices of at most 50 ms, polling and checking between
 //
-// A slice bounds how long a death, a failure or a deadline goes unseen by a sleeper.
+// A slice bounds how long a death or a failure goes unseen by a sleeper; it ends at the deadline of
+// the wait.
 #pragma once
 
 #include "lib/shm/segment.h"
@@ -34,7 +35,8 @@ class Condition {
   virtual std::uint32_t sleeping_for() const = 0;
   // What is told to those who ask what this rank is doing.
   virtual Waiting waiting_for() const { return {}; }
-  // The longest sleep without a look. Shorter for what nobody rings for.
+  // The longest sleep without a look: not beyond the deadline, and shorter for what nobody rings
+  // for.
   virtual std::chrono::nanoseconds slice() const { return kSlice; }
 };
 

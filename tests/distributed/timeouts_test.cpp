@@ -5,11 +5,13 @@
 #include "tests/join/joinables.h"
 #include "tests/worlds/world_test.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace tensorplay::distributed {
 namespace {
@@ -74,7 +76,37 @@ std::string stay_away(ProcessGroup& group, std::chrono::milliseconds context_tim
   });
 }
 
+// How much later than its group's time-out a rank is told that nobody comes.
+std::string lateness_ms(ProcessGroup& group, std::chrono::milliseconds timeout) {
+  using Clock = std::chrono::steady_clock;
+  if (group.rank() == 1) {
+    std::this_thread::sleep_for(4 * timeout);
+    return "";
+  }
+  const auto start = Clock::now();
+  const std::string text = thrown_by([&] { group.barrier(); });
+  const auto late = Clock::now() - start - timeout;
+  return text.starts_with("Timeout: ") ? std::to_string(late / 1ms) : "0, but " + text;
+}
+
 BOOST_AUTO_TEST_SUITE(timeouts)
+
+// Sleepers look every 50 ms: the third look would come 45 ms after the deadline.
+TP_WORLD_TEST(a_deadline_is_noticed_when_it_comes) {
+  constexpr auto kTimeout = 105ms;
+  std::vector<int> late;
+  for (int i = 0; i < 7; ++i) {
+    const auto result =
+        run_world(world, 2, [&](ProcessGroup& group) { return lateness_ms(group, kTimeout); },
+                  {.timeout = kTimeout});
+    const std::string& told = result.ranks[0].findings;
+    BOOST_TEST((told.find("but") == std::string::npos), told);
+    late.push_back(std::stoi(told));
+  }
+  std::ranges::sort(late);
+  BOOST_TEST(late.front() >= 0);
+  BOOST_TEST(late[late.size() / 2] < 30);
+}
 
 TP_WORLD_TEST(a_wait_with_a_time_of_its_own_ends_and_the_operation_goes_on) {
   BOOST_TEST(run_world(world, 2, wait_in_vain_then_again).findings() == "");
