@@ -20,12 +20,20 @@ void remove_if_leftover(const std::string& name) {
   }
 }
 
+// A copy of a segment's file has mutexes that nobody marks any more, but no process has its locks:
+// they belong to the file, not to what is in it. A rank takes its lock before it shows that it is
+// there, and shows that it is gone before it gives the lock up.
+bool is_there(const shm::Segment& segment, int rank) noexcept {
+  const sync::Vitality vitality = sync::vitality(segment, rank);
+  const bool seems = vitality == sync::Vitality::alive || vitality == sync::Vitality::exiting;
+  return seems && segment.is_rank_locked(rank);
+}
+
 }  // namespace
 
 bool is_leftover(const shm::Segment& segment) {
   for (int rank = 0; rank < segment.world_size(); ++rank) {
-    const sync::Vitality vitality = sync::vitality(segment, rank);
-    if (vitality == sync::Vitality::alive || vitality == sync::Vitality::exiting) return false;
+    if (is_there(segment, rank)) return false;
   }
   return true;
 }

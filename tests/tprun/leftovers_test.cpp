@@ -100,6 +100,28 @@ BOOST_AUTO_TEST_CASE(what_is_left_when_tprun_is_killed_goes_at_the_next_start) {
   for (const std::string& job : jobs) BOOST_TEST(!is_there(job), job);
 }
 
+// Nobody marks the mutexes in a copy: it looks as if its ranks lived.
+BOOST_AUTO_TEST_CASE(a_copy_of_a_segment_goes_at_the_next_start_and_the_job_lives_on) {
+  const std::string job = new_job();
+  const std::string copy = new_job(), own_copy = new_job();
+  Command running(tprun(job_without_its_last_rank(job, "sleep 2; exec " + kRank)));
+  BOOST_TEST(comes(job));
+  for (const std::string& name : {copy, own_copy}) {
+    BOOST_TEST(
+        Command({"cp", "-p", "--sparse=always", path_of(job), path_of(name)}).finish().exit_code ==
+        0);
+  }
+  // One job finds its own name taken by a copy, and removes the other one as well.
+  const CommandResult next = run_tprun(job_of(own_copy, 1, "exec " + kRank));
+  BOOST_TEST(next.exit_code == 0, next.error);
+  BOOST_TEST(!is_there(copy));
+  BOOST_TEST(!is_there(own_copy));
+  BOOST_TEST(is_there(job));
+  const CommandResult result = running.finish();
+  BOOST_TEST(result.exit_code == 0, result.error);
+  BOOST_TEST(!is_there(job));
+}
+
 // Neither a file that nobody of ours has made, nor the segment of another job of the same name.
 BOOST_AUTO_TEST_CASE(what_belongs_to_others_stays) {
   const std::string job = new_job();
