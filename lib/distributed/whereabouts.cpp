@@ -75,6 +75,15 @@ std::string doing(const GroupMemory& memory, const sync::JoinBoardReading& board
   return "in user code, in iteration " + std::to_string(board.iterations) + ",";
 }
 
+// Whether it may be inside of its last call though it tells of no wait: it runs or is stopped, and
+// the call isn't complete. It may as well have left the call to go on by itself: no word tells
+// which. Whoever sleeps does so in user code, as the library's own sleeps are told.
+bool may_be_inside(const GroupMemory& memory, int member, const sync::Waiting& waiting,
+                   const std::string& process) {
+  return waiting.doing == shm::Doing::user_code && process != "sleeping" &&
+         sync::completed_number(memory.member(member)) < last_posted(memory.member(member));
+}
+
 // "; last call: barrier, operation 6", unless it has been told already.
 std::string last_call(const GroupMemory& memory, int member, const sync::Waiting& waiting) {
   const std::uint64_t last = last_posted(memory.member(member));
@@ -104,8 +113,14 @@ Account account_of_living(const GroupMemory& memory, const Membership& membershi
       sync::completed_number(memory.member(member)) < last) {
     return {"has just called " + described_call(memory, member, last), {}, ""};
   }
-  account.doing = (stopped ? process + "; " : "") + doing(memory, board, member, reading.waiting);
   account.duration_ns = duration_ns;
+  account.doing = stopped ? process + "; " : "";
+  if (may_be_inside(memory, member, reading.waiting, process)) {
+    account.doing += "with " + described_call(memory, member, last) + ", under way,";
+    if (!stopped && !process.empty()) account.more = " (" + process + ")";
+    return account;
+  }
+  account.doing += doing(memory, board, member, reading.waiting);
   if (!stopped && !process.empty() && reading.waiting.doing == shm::Doing::user_code) {
     account.more = " (" + process + ")";
   }

@@ -24,7 +24,8 @@ std::string described_call(const collectives::GroupMemory& memory, int member,
 //
 //   rank 0 (pid 4710): waiting in barrier, operation 7, for 1.5 s
 //   rank 1 (pid 4711): in user code for 3.1 s (running); last call: barrier, operation 6
-//   rank 2 (pid 4712): was ended by signal 9 (Killed); last call: barrier, operation 6
+//   rank 2 (pid 4712): stopped by a signal; with barrier, operation 7, under way, for 1.5 s
+//   rank 3 (pid 4713): was ended by signal 9 (Killed); last call: barrier, operation 6
 //
 // `membership` is that of the rank that asks. Words of living ranks are read while they change: a
 // line may be a moment old.

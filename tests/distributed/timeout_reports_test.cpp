@@ -1,5 +1,6 @@
 // What a time-out tells: for each rank of the group where it is, since when, and what it called.
 
+#include "lib/base/fault_point.h"
 #include "tests/distributed/plain.h"
 #include "tests/distributed/told.h"
 #include "tests/join/joinables.h"
@@ -16,7 +17,9 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <thread>
+#include <vector>
 
 namespace tensorplay::distributed {
 namespace {
@@ -34,6 +37,13 @@ constexpr auto kTooLong = 6s;
 WorldResult run(int world_size, const worlds::RankBody& body,
                 const WorldOptions& options = kImpatient) {
   return run_world(World::forked_processes, world_size, body, options);
+}
+
+void stop_when_posted(const char* name) {
+  if (std::string_view(name) != "arrival.published") return;
+  // Relaxed: this process has one thread.
+  fault_handler.store(nullptr, std::memory_order_relaxed);
+  raise(SIGSTOP);
 }
 
 BOOST_AUTO_TEST_SUITE(timeout_reports)
@@ -73,6 +83,26 @@ BOOST_AUTO_TEST_CASE(a_stopped_rank_is_told_as_such) {
                  "broadcast (int32, 1 element, root 1), operation 1\n"
                  "  rank 2 (pid P): waiting in barrier, operation 2, for T s\n"
                  "Find out what rank 1 does instead, or raise the group's timeout");
+  expect_all_say_the_same(result, 3);
+}
+
+// Before it tells that it waits: it would have spun first.
+BOOST_AUTO_TEST_CASE(a_rank_that_is_stopped_inside_of_a_call_is_told_as_such) {
+  const auto result = run(3, [](ProcessGroup& group) -> std::string {
+    std::int32_t pid = getpid();
+    group.broadcast(std::span(&pid, 1), 1);
+    // Relaxed: this process has one thread.
+    if (group.rank() == 1) fault_handler.store(&stop_when_posted, std::memory_order_relaxed);
+    std::vector<float> values(40'000, 1.0f);
+    const std::string text = told(group, [&] { group.all_reduce(std::span(values)); });
+    if (group.rank() == 0) kill(pid, SIGCONT);
+    return text;
+  });
+  const std::string text = plain(result.ranks[0].findings);
+  BOOST_TEST(
+      (text.find("  rank 1 (pid P): stopped by a signal; with all_reduce (sum, float32, 40000 "
+                 "elements), operation 2, under way, for T s\n") != std::string::npos),
+      text);
   expect_all_say_the_same(result, 3);
 }
 
