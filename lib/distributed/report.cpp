@@ -247,10 +247,14 @@ Failure peer_failure(const GroupMemory& memory, const Membership& membership, in
 
 Failure start_failure(const GroupMemory& memory, const Membership& membership, int member) {
   const MemberEnd end = end_of_member(memory, member);
-  Failure failure = failure_of(memory, membership, member, end.cause,
-                               process_label(memory, member) + " " + end.text +
-                                   " in init_process_group, before all ranks of the job had "
-                                   "started");
+  // Without a place it has come only if it could say itself why it found none.
+  const bool came =
+      sync::has_attached(memory.life(member)) || end.cause == PeerFailure::Cause::raised;
+  const std::string text =
+      came ? process_label(memory, member) + " " + end.text +
+                 " in init_process_group, before all ranks of the job had started"
+           : rank_label(memory, member) + " has not come to init_process_group: it " + end.text;
+  Failure failure = failure_of(memory, membership, member, end.cause, text);
   failure.status = end.status;
   return failure;
 }
