@@ -17,7 +17,11 @@
 // Blocking. A blocking collective returns when this rank's part is done; all ranks have arrived by
 // then, so each collective is also a barrier. Every wait ends: by its deadline (Timeout), because a
 // rank has gone (PeerFailure), or because ranks disagree (CollectiveMismatch). After one of these
-// the group can't be used any more, and says so at each further call.
+// the group can't be used any more, and says so at each further call. Where deaths are survived
+// (PeerFailurePolicy::continue_without) a rank that has gone ends no wait but that of an operation
+// whose root it was: such a wait throws PeerFailure on all, and the group stays usable. Every other
+// operation is done without the rank, its Contributors say so, and it is a barrier of those who
+// live.
 //
 // Buffers. A count may be 0; sources of up to 48 GiB always fit into one call. Destination and
 // source of one call must be the same span, as the method says, or not overlap. A C array or

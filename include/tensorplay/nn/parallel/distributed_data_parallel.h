@@ -73,14 +73,20 @@ struct DistributedDataParallelOptions {
 // Arguments of the context, both bool:
 //
 //   divide_by_initial_world_size   By default true: the sum of gradients is divided by the group's
-//                                  size; false: by the active ranks. Outside of a context both are
-//                                  the same.
+//                                  size; false: by the active ranks. Outside of a context it is
+//                                  always the group's size.
 //   follow                         By default false. true: a joined rank stays in step. It receives
 //                                  buffers and averaged gradients of every iteration that it
 //                                  misses and then calls on_shadowed_iteration. When that steps
 //                                  its optimizer, all ranks hold the same parameters and the same
 //                                  optimizer state at all times. A gradient that no rank had is
 //                                  zero on it, as in a loop that clears them at each beginning.
+//
+// Where deaths are survived (PeerFailurePolicy::continue_without) the dead contribute nothing, and
+// the group's size stays what it was: the sum over the living is divided by the number of ranks
+// that the job began with, so that gradients become smaller by the part of the data that is
+// missing. With divide_by_initial_world_size = false, in a context, it is divided by the ranks that
+// have contributed to it: the mean of the living. Either way by the same number on all ranks.
 //
 // Without `follow`, optimizer states differ after the context: see Optimizer::state() in
 // optim/optimizer.h.
