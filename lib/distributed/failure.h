@@ -1,12 +1,15 @@
-// Why a group can't be used any more: one record per group, the same error on all of its ranks.
+// Why a group can't be used any more: the same error on all of its ranks.
+//
+// Each member has a record of its own. Whoever finds out fills its record, and then names itself in
+// the group's failure word, which is changed once: the first record that is complete counts, for
+// all. A member that is stopped or dies on the way has told nothing, and holds nobody up.
 #pragma once
 
+#include "lib/collectives/group_memory.h"
 #include "lib/shm/layout.h"
 
 #include <tensorplay/error.h>
 
-#include <functional>
-#include <optional>
 #include <string>
 
 namespace tensorplay::distributed {
@@ -21,24 +24,13 @@ struct Failure {
   int status = PeerFailure::kUnknownStatus;  // its exit code or signal
 };
 
-// Whether the group has failed. One load: for the hot path.
-inline bool has_failed(const shm::FailureRecord& record) noexcept {
-  // SYNC failure. Acquire: pairs with record_failure(). What the failing rank had seen, its peers'
-  // arrivals among it, is visible to whoever sees that the group has failed.
-  return record.state.load(std::memory_order_acquire) != shm::FailureState::none;
-}
+// Records the failure in the calling member's name, unless there is one already.
+void record_failure(const collectives::GroupMemory& memory, const Failure& failure) noexcept;
 
-// Records the failure unless there is one already: the first counts, for all ranks. `writer`: the
-// calling member.
-void record_failure(shm::FailureRecord& record, int writer, const Failure& failure) noexcept;
+// The failure that counts, of a group for which sync::has_failed() is true. Never waits.
+Failure read_failure(const collectives::GroupMemory& memory);
 
-// The recorded failure, of a record for which has_failed() is true. `end_of(writer)` is asked while
-// a member is writing it: what counts instead if that one is dead, and so will never finish;
-// nothing if it lives.
-Failure read_failure(const shm::FailureRecord& record,
-                     const std::function<std::optional<Failure>(int writer)>& end_of);
-
-// Throws it: PeerFailure, CollectiveMismatch or Timeout.
+// Throws it: PeerFailure, CollectiveMismatch, SegmentError or Timeout.
 [[noreturn]] void throw_failure(const Failure& failure);
 
 }  // namespace tensorplay::distributed

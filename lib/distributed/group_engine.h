@@ -16,6 +16,7 @@
 #include "lib/distributed/operation.h"
 #include "lib/distributed/report.h"
 #include "lib/distributed/vaults.h"
+#include "lib/sync/failure.h"
 
 #include <chrono>
 #include <cstddef>
@@ -86,7 +87,7 @@ class GroupEngine : public std::enable_shared_from_this<GroupEngine> {
   // Whether an operation that isn't done yet reads or writes there.
   bool uses(std::span<const std::byte> memory) const noexcept;
 
-  bool failed() const noexcept { return has_failed(memory_.header().failure); }
+  bool failed() const noexcept { return sync::has_failed(memory_.header()); }
   void throw_if_failed();
   // Makes the group fail, for all of its ranks, unless it has failed already.
   void fail(const Failure& failure) noexcept;

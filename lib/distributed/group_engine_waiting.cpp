@@ -162,15 +162,14 @@ void GroupEngine::throw_if_failed() {
   if (!failed()) return;
   progress();
   frozen_ = true;
-  throw_failure(read_failure(memory_.header().failure,
-                             [this](int writer) { return end_of_writer(memory_, writer); }));
+  throw_failure(read_failure(memory_));
 }
 
 void GroupEngine::fail(const Failure& failure) noexcept {
   // What goes wrong in a forked child is none of the group's business; nor is what goes wrong in
   // exit handlers: the others know that this rank has ended.
   if (job_->is_silent()) return;
-  record_failure(memory_.header().failure, rank(), failure);
+  record_failure(memory_, failure);
   sync::ring_all(memory_.segment());
 }
 

@@ -219,21 +219,6 @@ Failure lost_root(const GroupMemory& memory, int root, const std::string& what,
           end.status};
 }
 
-std::optional<Failure> end_of_writer(const GroupMemory& memory, int writer) {
-  if (writer >= memory.size() ||
-      !sync::has_ended(sync::vitality(memory.segment(), memory.world_rank(writer)))) {
-    return std::nullopt;
-  }
-  const MemberEnd end = end_of_member(memory, writer);
-  return Failure{shm::FailureKind::peer_failure,
-                 writer,
-                 end.cause,
-                 process_label(memory, writer) + " " + end.text +
-                     " while it was telling why the group had failed. See that rank's own output",
-                 sync::pid_of(memory.life(writer)),
-                 end.status};
-}
-
 Failure peer_failure(const GroupMemory& memory, const Membership& membership, int member,
                      const AwaitedEvent& event) {
   const MemberEnd end = end_of_member(memory, member);

@@ -29,10 +29,6 @@ struct AwaitedEvent {
 std::string describe_mismatch(const collectives::GroupMemory& memory, const Membership& membership,
                               std::uint64_t number);
 
-// What is to be told instead of a failure that `writer` was about to record when it died; nothing
-// if it lives.
-std::optional<Failure> end_of_writer(const collectives::GroupMemory& memory, int writer);
-
 // The root of an operation is gone; `others` take part.
 Failure lost_root(const collectives::GroupMemory& memory, int root, const std::string& what,
                   const Contributors& others);

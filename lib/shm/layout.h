@@ -41,7 +41,7 @@ namespace tensorplay::shm {
 
 // "TNSRPLAY" in the order of the bytes: tells our segments from other people's files.
 inline constexpr std::uint64_t kMagic = 0x59414c5052534e54;
-inline constexpr std::uint32_t kLayoutVersion = 10;  // bump on any change in this file
+inline constexpr std::uint32_t kLayoutVersion = 11;  // bump on any change in this file
 
 using distributed::kRankCountMax;
 inline constexpr int kGroupCountMax = 64;  // one per bit of SegmentHeader::group_slots
@@ -158,13 +158,11 @@ struct SegmentHeader {
 
 // --- Per group -----------------------------------------------------------------------------------
 
-// 1 + member: that member is writing the record.
-enum class FailureState : std::uint32_t { none = 0, ready = 0xffffffff };
 enum class FailureKind : std::uint32_t { peer_failure = 1, mismatch = 2, timeout = 3, damage = 4 };
 
-// Why the group can't be used any more. Written once, by the first rank that finds out.
+// Why the group can't be used any more, in the words of one member. Read only once
+// GroupHeader::failure names it, and constant from then on.
 struct FailureRecord {
-  std::atomic<FailureState> state;  // none -> a writer, by compare-exchange -> ready
   FailureKind kind;
   std::int32_t rank;            // that failed, for peer_failure
   std::uint32_t cause;          // PeerFailure::Cause
@@ -174,7 +172,9 @@ struct FailureRecord {
 };
 
 struct GroupHeader {
-  alignas(kSeparationBytes) FailureRecord failure;
+  // 0, or 1 + the member whose FailureRecord counts for all. Changed once, from 0, by the first
+  // member that has filled its own: who is stopped or dies before that has told nothing.
+  alignas(kSeparationBytes) std::atomic<std::uint32_t> failure;
   // Members that are counted as users of the slot; the last one out frees it. Set by the leader of
   // a split.
   alignas(kSeparationBytes) std::atomic<std::uint32_t> user_count;
@@ -247,6 +247,7 @@ struct MemberBlock {
   // Operations up to this one have ended on the member. For reports only. writer: the member.
   alignas(kSeparationBytes) std::atomic<std::uint64_t> completed;
   alignas(kSeparationBytes) std::array<JoinBoard, 2> boards;
+  FailureRecord failure;  // writer: the member, before it names itself in GroupHeader::failure
   // Payloads of small operations, by number modulo kOperationSlots.
   alignas(kPageBytes) std::array<std::array<std::byte, kPostBytes>, kOperationSlots> posts;
 };

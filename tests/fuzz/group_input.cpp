@@ -109,7 +109,7 @@ class Rank {
       case 11:
         return input.below(8) == 0 ? split() : poll();
       default:
-        return rival_.scribble(input);
+        return input.below(8) == 0 ? rival_.fail(input) : rival_.scribble(input);
     }
   }
 

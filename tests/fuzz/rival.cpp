@@ -1,6 +1,7 @@
 #include "tests/fuzz/rival.h"
 
 #include "lib/sync/arrival.h"
+#include "lib/sync/failure.h"
 #include "lib/sync/join_board.h"
 #include "lib/sync/progress.h"
 
@@ -74,6 +75,10 @@ void Rival::be_absent(InputBytes& input) const {
   sync::publish_absence(own(), last_number(other()) + input.below(4) - 1);
 }
 
+void Rival::fail(InputBytes& input) const {
+  sync::publish_failure(segment_->group_header(0), static_cast<int>(input.below(4)));
+}
+
 std::span<std::byte> Rival::region(std::size_t index) const {
   shm::RankBlock& rank = segment_->rank_block(1);
   shm::SegmentHeader& header = segment_->header();
@@ -82,7 +87,7 @@ std::span<std::byte> Rival::region(std::size_t index) const {
       bytes_of(own().arrivals),
       bytes_of(own()).subspan(offsetof(shm::MemberBlock, absent_from)),
       bytes_of(own().boards),
-      bytes_of(segment_->group_header(0)).first(256),
+      bytes_of(own().failure),
       bytes_of(rank.doorbell),
       bytes_of(rank.activity),
       bytes_of(rank.life).first(offsetof(shm::Life, mutex)),

@@ -22,6 +22,8 @@ class Rival {
   void show_board(InputBytes& input) const;
   void join(InputBytes& input) const;
   void be_absent(InputBytes& input) const;
+  // The group has failed, as the record of some member says that may be no member at all.
+  void fail(InputBytes& input) const;
   // Eight bytes anywhere in what this rank or any other may write.
   void scribble(InputBytes& input) const;
 
