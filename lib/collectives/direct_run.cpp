@@ -4,6 +4,7 @@
 #include "lib/collectives/arena_place.h"
 #include "lib/collectives/chunk_plan.h"
 #include "lib/sync/arrival.h"
+#include "lib/sync/failure.h"
 #include "lib/sync/progress.h"
 
 #include <algorithm>
@@ -51,7 +52,7 @@ bool DirectRun::moves_data() const noexcept {
 
 bool DirectRun::advance() {
   if (!moved_) {
-    if (moves_data()) is_all_reduce(exchange_) ? reduce_slice() : read_sources();
+    if (!move_data()) return false;
     moved_ = true;
     fault_point("direct.moved");
     sync::publish_progress(exchange_.memory->own().progress.consumed,
@@ -70,6 +71,14 @@ bool DirectRun::awaits(int member) const {
                                  sync::progress_value(exchange_.number, 1));
 }
 
+// What this rank has to do. False if the group has failed meanwhile.
+bool DirectRun::move_data() {
+  if (!moves_data()) return true;
+  if (is_all_reduce(exchange_)) return reduce_slice();
+  read_sources();
+  return true;
+}
+
 void DirectRun::read_sources() {
   const std::size_t block =
       static_cast<std::size_t>(exchange_.shape.block_read_by(exchange_.self())) *
@@ -80,7 +89,7 @@ void DirectRun::read_sources() {
 }
 
 // In pieces that stay in the cache between being reduced and being copied to the others.
-void DirectRun::reduce_slice() {
+bool DirectRun::reduce_slice() {
   int index = 0;
   exchange_.contributors.for_each([&](int other) { index += other < exchange_.self() ? 1 : 0; });
   const ByteRange own =
@@ -95,11 +104,20 @@ void DirectRun::reduce_slice() {
     std::byte* result = destinations_[static_cast<std::size_t>(exchange_.self())] + begin;
     reduce_into(exchange_, result, sources, source_count, bytes);
     fault_point("direct.piece_reduced");
-    exchange_.participants.for_each([&](int member) {
-      move_bytes(destinations_[static_cast<std::size_t>(member)] + begin, result, bytes);
-    });
+    if (!copy_to_all(begin, result, bytes)) return false;
     fault_point("direct.piece_moved");
   }
+  return true;
+}
+
+// Whoever has been told of the group's failure has its memory back: so this rank, which may have
+// been stopped for a while, looks before it writes there. False if it has failed.
+bool DirectRun::copy_to_all(std::size_t begin, const std::byte* result, std::size_t bytes) {
+  return exchange_.participants.all_of([&](int member) {
+    if (sync::has_failed(exchange_.memory->header())) return false;
+    move_bytes(destinations_[static_cast<std::size_t>(member)] + begin, result, bytes);
+    return true;
+  });
 }
 
 }  // namespace tensorplay::collectives

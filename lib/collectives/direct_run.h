@@ -2,7 +2,10 @@
 //
 // Receivers read the sources where they are. An all_reduce is divided among the contributors: each
 // reduces its slice from all sources and writes the result into everybody's memory. A rank's
-// buffers are its own again when all that read or write them have told that they are through.
+// buffers are its own again when all that read or write them have told that they are through, or
+// when its group has failed: a rank looks for that before each piece of kChunkBytes that it copies
+// to another rank, and writes no further. One that is stopped in the midst of such a copy still
+// ends that one when it is continued: at most kChunkBytes, of one rank's buffer.
 #pragma once
 
 #include "lib/collectives/large_run.h"
@@ -25,8 +28,10 @@ class DirectRun : public LargeRun {
 
  private:
   bool moves_data() const noexcept;
+  bool move_data();
   void read_sources();
-  void reduce_slice();
+  bool reduce_slice();
+  bool copy_to_all(std::size_t begin, const std::byte* result, std::size_t bytes);
 
   Exchange exchange_;
   std::vector<std::byte*> sources_;       // by member; null where there is none

@@ -178,7 +178,9 @@ class ProcessGroup {
   // for a size that can't be counted. deallocate() takes what allocate() gave, once no operation
   // uses it any more, and throws InvalidArgument for anything else; when peers may still be at it,
   // because of a failure or of an exception that leaves an operation behind, it keeps the memory
-  // until the job ends.
+  // until the job ends. Once a call has thrown the group's failure the contents are the caller's
+  // again, with one exception: a peer that was stopped while it copied a piece of an all_reduce
+  // there ends that copy when it is continued, 64 KiB at most.
   template <Element T>
   std::span<T> allocate(std::size_t count) {
     return {static_cast<T*>(allocate_bytes(count, sizeof(T))), count};
