@@ -74,23 +74,34 @@ enum class LifeState : std::uint32_t {
   exiting = 4,   // its process is about to end, and uses no group any more; `end` tells how
 };
 
+// How a rank ended, in words. Filled by whoever has taken its number (Life::end_records_taken),
+// read only once Life::end names it, and constant from then on.
+struct EndRecord {
+  std::uint32_t cause;         // PeerFailure::Cause
+  std::int32_t status;         // exit code or signal; PeerFailure::kUnknownStatus
+  std::array<char, 256> text;  // ends in '\0'
+};
+// Whoever fills one and is stopped or dies before it counts wastes it. When none is left ends are
+// told without words.
+inline constexpr std::uint32_t kEndRecords = 4;
+
 // Whether a rank lives. The robust mutex is locked as long as its rank is in the job; when the
 // rank's thread ends, for whatever reason, the kernel marks the mutex's word, which peers read by a
 // plain load. Whether the process has ended with the thread tells the lock of the rank's process on
 // the segment's file: Segment::lock_rank().
 struct Life {
   std::atomic<LifeState> state;  // writer: the process that has the rank's lock
-  // How the rank ended: 0, kEndBeingWritten or 1 + PeerFailure::Cause. Writer: the rank itself, if
-  // it has last words, its parent, or a survivor: who changes it from 0 to kEndBeingWritten.
-  std::atomic<std::uint32_t> end;
-  std::int32_t pid;                // written before `attached`, then constant
-  std::int32_t end_status;         // exit code or signal, or -1; written with end_text
-  std::uint64_t pid_namespace;     // inode of the PID namespace in which `pid` counts
-  std::uint64_t start_time;        // of the process, in clock ticks since boot: tells pids apart
-  pthread_mutex_t mutex;           // robust, process-shared; held by the rank
-  std::array<char, 256> end_text;  // written before `end`, then constant; ends in '\0'
+  std::int32_t pid;              // written before `attached`, then constant
+  // How the rank ended: 0, 1 + the number of an EndRecord, or cause and status without words, as
+  // lib/sync/end_word.h has them. Changed once, from 0, by whoever knows first: the rank itself, if
+  // it has last words, its parent, or a survivor.
+  std::atomic<std::uint64_t> end;
+  std::atomic<std::uint32_t> end_records_taken;  // grows by one for each that is to be filled
+  std::uint64_t pid_namespace;                   // inode of the PID namespace in which `pid` counts
+  std::uint64_t start_time;  // of the process, in clock ticks since boot: tells pids apart
+  pthread_mutex_t mutex;     // robust, process-shared; held by the rank
+  std::array<EndRecord, kEndRecords> end_records;
 };
-inline constexpr std::uint32_t kEndBeingWritten = 0xffffffff;
 
 // Where a rank sleeps. A sleeper writes whom it waits for, then looks once more, then sleeps on
 // `rings`; whoever publishes something rings those who wait for it.

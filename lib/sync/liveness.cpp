@@ -1,5 +1,7 @@
 #include "lib/sync/liveness.h"
 
+#include "lib/base/fault_point.h"
+#include "lib/sync/end_word.h"
 #include "lib/sync/process_status.h"
 
 #include <tensorplay/error.h>
@@ -141,28 +143,33 @@ std::optional<ProcessStatus> status_of(const shm::Life& life) noexcept {
   return status && status->start_time == life.start_time ? status : std::nullopt;
 }
 
+EndOfLife end_without_words(PeerFailure::Cause cause, int status) {
+  return {true, cause, words_for(cause, status).data(), status};
+}
+
+// What Life::end says, which isn't 0.
+EndOfLife told_end(const shm::Life& life, std::uint64_t end) {
+  const std::uint64_t number = record_named_by(end);
+  if (number >= shm::kEndRecords) return end_without_words(cause_in(end), status_in(end));
+  const shm::EndRecord& record = life.end_records[number];
+  return {true, bounded_cause(record.cause),
+          std::string(record.text.data(), strnlen(record.text.data(), record.text.size())),
+          record.status};
+}
+
 EndOfLife end_of_zombie(int exit_code) {
   if (WIFSIGNALED(exit_code)) {
-    const int signal = WTERMSIG(exit_code);
-    return {true, PeerFailure::Cause::killed,
-            "was ended by signal " + std::to_string(signal) + " (" + strsignal(signal) + ")",
-            signal};
+    return end_without_words(PeerFailure::Cause::killed, WTERMSIG(exit_code));
   }
-  return {true, PeerFailure::Cause::exited,
-          "exited with code " + std::to_string(WEXITSTATUS(exit_code)), WEXITSTATUS(exit_code)};
+  return end_without_words(PeerFailure::Cause::exited, WEXITSTATUS(exit_code));
 }
 
 }  // namespace
 
 EndOfLife end_of(const shm::Life& life) {
-  // SYNC end. Acquire: pairs with record_end(); the text is complete.
-  const std::uint32_t end = life.end.load(std::memory_order_acquire);
-  if (end != 0 && end != shm::kEndBeingWritten) {
-    const auto cause = std::min(end - 1, static_cast<std::uint32_t>(PeerFailure::Cause::killed));
-    const char* text = life.end_text.data();
-    return {true, static_cast<PeerFailure::Cause>(cause),
-            std::string(text, strnlen(text, life.end_text.size())), life.end_status};
-  }
+  // SYNC end. Acquire: pairs with record_end(); the record that it names is complete.
+  const std::uint64_t end = life.end.load(std::memory_order_acquire);
+  if (end != 0) return told_end(life, end);
   const auto status = status_of(life);
   if (status && status->state == 'Z') return end_of_zombie(status->exit_code);
   if (status && !status->exiting) {
@@ -170,7 +177,9 @@ EndOfLife end_of(const shm::Life& life) {
             std::string("replaced its program by execve() (it runs '") + status->name.data() +
                 "' now)"};
   }
-  return {false, PeerFailure::Cause::exited, "has ended (it exited or was killed)"};
+  EndOfLife unknown = end_without_words(PeerFailure::Cause::exited, PeerFailure::kUnknownStatus);
+  unknown.known = false;
+  return unknown;
 }
 
 EndOfLife await_end(shm::Life& life) {
@@ -180,8 +189,7 @@ EndOfLife await_end(shm::Life& life) {
     end = end_of(life);
   }
   record_end(life, end.cause, end.text, end.status);
-  const EndOfLife recorded = end_of(life);
-  return recorded.known ? recorded : end;
+  return end_of(life);
 }
 
 std::string activity_of(const shm::Life& life) {
@@ -203,20 +211,37 @@ std::string activity_of(const shm::Life& life) {
   }
 }
 
+namespace {
+
+// What is to stand in Life::end: a record, filled, unless the words follow from the rest anyway, or
+// all records are taken.
+std::uint64_t prepare_end(shm::Life& life, PeerFailure::Cause cause, std::string_view text,
+                          int status) noexcept {
+  if (text == words_for(cause, status).data()) return end_word(cause, status);
+  // Relaxed: only says who fills which record.
+  const auto number = life.end_records_taken.fetch_add(1, std::memory_order_relaxed);
+  if (number >= shm::kEndRecords) return end_word(cause, status);
+  shm::EndRecord& record = life.end_records[number];
+  record.cause = static_cast<std::uint32_t>(cause);
+  record.status = status;
+  const std::size_t length = std::min(text.size(), record.text.size() - 1);
+  std::memcpy(record.text.data(), text.data(), length);
+  record.text[length] = '\0';
+  return end_word(number);
+}
+
+}  // namespace
+
 void record_end(shm::Life& life, PeerFailure::Cause cause, std::string_view text,
                 int status) noexcept {
-  std::uint32_t expected = 0;
-  // Relaxed: decides who writes the text; it is published by the store below.
-  if (!life.end.compare_exchange_strong(expected, shm::kEndBeingWritten,
-                                        std::memory_order_relaxed)) {
-    return;
-  }
-  const std::size_t length = std::min(text.size(), life.end_text.size() - 1);
-  std::memcpy(life.end_text.data(), text.data(), length);
-  life.end_text[length] = '\0';
-  life.end_status = status;
-  // SYNC end. Release: pairs with end_of(); the text is visible with it.
-  life.end.store(1 + static_cast<std::uint32_t>(cause), std::memory_order_release);
+  std::uint64_t none = 0;
+  // Relaxed: whether it's worth the trouble; the exchange below decides.
+  if (life.end.load(std::memory_order_relaxed) != none) return;
+  const std::uint64_t end = prepare_end(life, cause, text, status);
+  fault_point("end.filled");
+  // SYNC end. Release: pairs with end_of(); the record is visible with it. Relaxed if another has
+  // told: end_of() acquires that.
+  life.end.compare_exchange_strong(none, end, std::memory_order_release, std::memory_order_relaxed);
 }
 
 }  // namespace tensorplay::sync

@@ -101,8 +101,9 @@ EndOfLife await_end(shm::Life& life);
 std::string activity_of(const shm::Life& life);
 
 // Called by a parent that watches the rank, by the rank itself, which knows more, or by a survivor
-// where neither has told: tells its peers how it ended. The first call counts. The rank isn't taken
-// for dead by this alone, once it has attached: see declare_exit().
+// where neither has told: tells its peers how it ended. The first call that comes to its end
+// counts: who is stopped or dies in it has told nothing, and the next one speaks. The rank isn't
+// taken for dead by this alone, once it has attached: see declare_exit().
 void record_end(shm::Life& life, PeerFailure::Cause cause, std::string_view text,
                 int status = PeerFailure::kUnknownStatus) noexcept;
 

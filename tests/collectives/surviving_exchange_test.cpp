@@ -94,9 +94,10 @@ class MortalJob {
     current = this;
     fault_handler = [](const char* name) {
       if (current_rank < 0) return;
-      // Who dies throws in the end, and who tells why the group has failed must not: failures_test
-      // kills it.
-      const bool must_not_throw = std::string_view(name).starts_with("failure.");
+      // Who dies throws in the end, and who tells of a failure or of an end must not: others kill
+      // it there, stopped_telling_test and liveness_test.
+      const std::string_view point(name);
+      const bool must_not_throw = point.starts_with("failure.") || point.starts_with("end.");
       must_not_throw ? current->pass(current_rank) : current->live_through_a_moment(current_rank);
     };
     turns_.run([this](int rank) { live(rank); });

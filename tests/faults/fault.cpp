@@ -90,7 +90,7 @@ void note(VictimRecord& of, const Fault& fault, const char* point) noexcept {
 
 bool may_raise_at(const std::string& point) noexcept {
   const auto begins = [&](const char* with) { return point.starts_with(with); };
-  return !begins("failure.") && !begins("doorbell.") && !begins("group");
+  return !begins("failure.") && !begins("end.") && !begins("doorbell.") && !begins("group");
 }
 
 void PassCounts::count(const char* point) noexcept {

@@ -91,7 +91,7 @@ std::span<std::byte> Rival::region(std::size_t index) const {
       bytes_of(rank.doorbell),
       bytes_of(rank.activity),
       bytes_of(rank.life).first(offsetof(shm::Life, mutex)),
-      bytes_of(rank.life.end_text),
+      bytes_of(rank.life.end_records),
       bytes_of(header).subspan(kConstant),
       bytes_of(segment_->group_header(0)),
   };

@@ -1,5 +1,6 @@
 #include "lib/sync/last_words.h"
 
+#include "lib/base/fault_point.h"
 #include "tests/sync/one_rank.h"
 
 #include <tensorplay/error.h>
@@ -186,15 +187,34 @@ BOOST_AUTO_TEST_CASE(who_can_t_fall_silent_ends_for_its_peers_with_its_process) 
   BOOST_CHECK(vitality(*segment, 0) == Vitality::vanished);
 }
 
-// A rank that died while it spoke: the kernel is asked as if it had said nothing.
-BOOST_AUTO_TEST_CASE(half_a_word_is_none) {
-  const auto child = start([this] {
-    // Release: as record_end() would go on.
-    life.end.store(shm::kEndBeingWritten, std::memory_order_release);
-    raise(SIGKILL);
-  });
+// Ends by an exception, whose words are ready when the signal comes.
+void be_signalled_while_speaking(shm::Life& life, FaultHandler signal) {
+  silence();
+  const LastWords words(life, silence_is_possible);
+  fault_handler = signal;
+  let_out([] { throw std::runtime_error("never heard"); });
+}
+
+// The kernel is asked as if it had said nothing, and others can tell.
+BOOST_AUTO_TEST_CASE(who_dies_while_it_speaks_has_said_nothing) {
+  const auto child =
+      start([this] { be_signalled_while_speaking(life, [](const char*) { raise(SIGKILL); }); });
   child->wait_for_end();
   BOOST_TEST(end_of(life).text == "was ended by signal 9 (Killed)");
+  record_end(life, PeerFailure::Cause::killed, "got a signal", 9);
+  BOOST_TEST(end_of(life).text == "got a signal");
+}
+
+BOOST_AUTO_TEST_CASE(who_is_stopped_while_it_speaks_leaves_it_to_others_and_does_not_contradict) {
+  const auto child =
+      start([this] { be_signalled_while_speaking(life, [](const char*) { raise(SIGSTOP); }); });
+  BOOST_REQUIRE(becomes(*segment, Vitality::alive));
+  BOOST_REQUIRE(comes_true([this] { return activity_of(life) == "stopped by a signal"; }));
+  record_end(life, PeerFailure::Cause::killed, "got a signal", 9);
+  BOOST_TEST(end_of(life).text == "got a signal");
+  child->send(SIGCONT);
+  child->wait_for_end();
+  BOOST_TEST(end_of(life).text == "got a signal");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

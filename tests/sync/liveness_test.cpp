@@ -1,5 +1,7 @@
 #include "lib/sync/liveness.h"
 
+#include "lib/shm/layout.h"
+#include "lib/sync/end_word.h"
 #include "tests/sync/one_rank.h"
 
 #include <tensorplay/error.h>
@@ -110,19 +112,48 @@ BOOST_AUTO_TEST_CASE(the_first_record_of_an_end_counts) {
 
 BOOST_AUTO_TEST_CASE(a_text_too_long_is_cut) {
   record_end(life, PeerFailure::Cause::raised, std::string(1000, 'x'));
-  BOOST_TEST(end_of(life).text == std::string(life.end_text.size() - 1, 'x'));
+  BOOST_TEST(end_of(life).text == std::string(sizeof(shm::EndRecord::text) - 1, 'x'));
 }
 
 BOOST_AUTO_TEST_CASE(a_text_without_its_end_is_read_no_further) {
   record_end(life, PeerFailure::Cause::raised, "text");
-  life.end_text.fill('y');
-  BOOST_TEST(end_of(life).text == std::string(life.end_text.size(), 'y'));
+  life.end_records[0].text.fill('y');
+  BOOST_TEST(end_of(life).text == std::string(sizeof(shm::EndRecord::text), 'y'));
 }
 
 BOOST_AUTO_TEST_CASE(a_cause_that_does_not_exist_is_not_passed_on) {
-  // Release: as record_end() stores it.
-  life.end.store(4711, std::memory_order_release);
-  BOOST_CHECK(end_of(life).cause <= PeerFailure::Cause::killed);
+  life.end_records[1].cause = 4711;
+  for (const std::uint64_t end : {end_word(1), std::uint64_t{4711}, ~std::uint64_t{0}}) {
+    // Release: as record_end() stores it.
+    life.end.store(end, std::memory_order_release);
+    BOOST_CHECK(end_of(life).cause <= PeerFailure::Cause::killed);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_record_that_does_not_exist_is_not_read) {
+  for (std::uint64_t number = shm::kEndRecords; number < 255; ++number) {
+    // Release: as record_end() stores it.
+    life.end.store(number + 1, std::memory_order_release);
+    BOOST_TEST(end_of(life).text == "raised an exception");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(an_end_is_told_without_words_when_all_records_are_taken) {
+  // Relaxed: one thread.
+  life.end_records_taken.store(shm::kEndRecords, std::memory_order_relaxed);
+  record_end(life, PeerFailure::Cause::killed, "was unlucky", 9);
+  const EndOfLife end = end_of(life);
+  BOOST_CHECK(end.cause == PeerFailure::Cause::killed);
+  BOOST_TEST(end.status == 9);
+  BOOST_TEST(end.text == "was ended by signal 9 (Killed)");
+}
+
+BOOST_AUTO_TEST_CASE(words_that_follow_from_the_status_take_no_record) {
+  record_end(life, PeerFailure::Cause::exited, "exited with code 3", 3);
+  BOOST_TEST(end_of(life).text == "exited with code 3");
+  BOOST_TEST(end_of(life).status == 3);
+  // Relaxed: one thread.
+  BOOST_TEST(life.end_records_taken.load(std::memory_order_relaxed) == 0U);
 }
 
 BOOST_AUTO_TEST_CASE(a_stopped_rank_is_alive_and_said_to_be_stopped) {
