@@ -4,37 +4,40 @@
 #include "lib/sync/liveness.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 #include <string>
 
 namespace tensorplay::distributed {
 namespace {
 
-constexpr std::uint64_t bit_of(int slot) {
-  return std::uint64_t{1} << slot;
+std::atomic<std::uint32_t>& state_of(const shm::Segment& segment, int slot) noexcept {
+  return segment.header().group_slots[static_cast<std::size_t>(slot)];
+}
+
+constexpr std::uint32_t taken_by(int leader, int parent) noexcept {
+  return static_cast<std::uint32_t>(parent) << 16 | (1 + static_cast<std::uint32_t>(leader));
 }
 
 // The lowest free slot, taken; -1 if there is none.
-int take_bit(std::atomic<std::uint64_t>& slots) {
-  // Relaxed: only a guess for the exchange below.
-  std::uint64_t taken = slots.load(std::memory_order_relaxed);
-  while (~taken != 0) {
-    const int slot = std::countr_one(taken);
-    // Acquire: pairs with the release in free_slot(); the memory's clearing is behind us.
-    if (slots.compare_exchange_weak(taken, taken | bit_of(slot), std::memory_order_acquire,
-                                    std::memory_order_relaxed)) {
+int take_slot(const shm::Segment& segment, int leader, int parent) noexcept {
+  for (int slot = kWorldSlot + 1; slot < shm::kGroupCountMax; ++slot) {
+    std::uint32_t nobody = 0;
+    // Acquire: pairs with the release in free_slot(); the memory's clearing is behind us. Relaxed
+    // if it isn't free: then there is nothing to read.
+    if (state_of(segment, slot)
+            .compare_exchange_strong(nobody, taken_by(leader, parent), std::memory_order_acquire,
+                                     std::memory_order_relaxed)) {
       return slot;
     }
   }
   return -1;
 }
 
-void free_slot(shm::Segment& segment, int slot) noexcept {
+void free_slot(const shm::Segment& segment, int slot) noexcept {
   fault_point("group_slot.before_free");
   segment.release(segment.group_memory(slot));
-  // Release: pairs with the acquire in take_bit(); who takes the slot next finds zeroed memory.
-  segment.header().group_slots.fetch_and(~bit_of(slot), std::memory_order_release);
+  // Release: pairs with the acquire in take_slot(); who takes the slot next finds zeroed memory.
+  state_of(segment, slot).store(0, std::memory_order_release);
   fault_point("group_slot.freed");
 }
 
@@ -57,11 +60,8 @@ void reserve_control_block(shm::Segment& segment, int slot, int member) {
 
 }  // namespace
 
-int take_group_slot(shm::Segment& segment, const std::vector<int>& world_ranks) {
-  std::atomic<std::uint64_t>& slots = segment.header().group_slots;
-  // Relaxed: the group of all ranks has its slot from the start; the bit only keeps others out.
-  slots.fetch_or(bit_of(kWorldSlot), std::memory_order_relaxed);
-  const int slot = take_bit(slots);
+int take_group_slot(shm::Segment& segment, int parent, const std::vector<int>& world_ranks) {
+  const int slot = take_slot(segment, world_ranks.front(), parent);
   if (slot < 0) return slot;
   fault_point("group_slot.taken");
   try {
@@ -87,12 +87,27 @@ int take_group_slot(shm::Segment& segment, const std::vector<int>& world_ranks) 
 bool is_slot_of(const shm::Segment& segment, int slot, const std::vector<int>& world_ranks) {
   if (slot <= kWorldSlot || slot >= shm::kGroupCountMax) return false;
   // Relaxed: the exchange that told the slot orders the leader's writes before this.
-  if ((segment.header().group_slots.load(std::memory_order_relaxed) & bit_of(slot)) == 0) {
-    return false;
-  }
+  if (state_of(segment, slot).load(std::memory_order_relaxed) == 0) return false;
   const shm::GroupHeader& header = segment.group_header(slot);
   return header.member_count == world_ranks.size() &&
          std::equal(world_ranks.begin(), world_ranks.end(), header.world_ranks.begin());
+}
+
+void use_group_slot(const shm::Segment& segment, int slot) noexcept {
+  // Relaxed: who looks for what a leader of the same parent never told has seen it arrive at a
+  // later operation there, by an acquire.
+  state_of(segment, slot).store(shm::kSlotInUse, std::memory_order_relaxed);
+}
+
+void reclaim_untold_slot(const shm::Segment& segment, int parent, int leader) noexcept {
+  for (int slot = kWorldSlot + 1; slot < shm::kGroupCountMax; ++slot) {
+    std::uint32_t taken = taken_by(leader, parent);
+    // Relaxed: nobody reads the memory any more; says which of several survivors gives it back.
+    if (state_of(segment, slot)
+            .compare_exchange_strong(taken, shm::kSlotEmptied, std::memory_order_relaxed)) {
+      free_slot(segment, slot);
+    }
+  }
 }
 
 void reserve_group(shm::Segment& segment, int slot) {

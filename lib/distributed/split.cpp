@@ -2,16 +2,21 @@
 #include "lib/base/fault_point.h"
 #include "lib/distributed/group_engine.h"
 #include "lib/distributed/group_slots.h"
+#include "lib/distributed/posted_call.h"
+#include "lib/sync/arrival.h"
+#include "lib/sync/liveness.h"
 
 #include <tensorplay/distributed/process_group.h>
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace tensorplay::distributed {
@@ -46,7 +51,8 @@ std::vector<Choice> gather_choices(ProcessGroup& parent, const Contributors& los
   return choices;
 }
 
-// The ranks, in the parent, of the group with this color, in the order of the new ranks.
+// The ranks, in the parent, of the group with this color, in the order of the new ranks: the first
+// one is its leader.
 std::vector<int> members_of(std::vector<Choice> choices, int color) {
   std::erase_if(choices, [color](const Choice& choice) { return choice.color != color; });
   std::ranges::sort(choices, {}, [](const Choice& c) { return std::tuple(c.key, c.rank); });
@@ -54,6 +60,75 @@ std::vector<int> members_of(std::vector<Choice> choices, int color) {
   for (const Choice& choice : choices) members.push_back(choice.rank);
   return members;
 }
+
+// Of all the new groups.
+std::vector<int> leaders_of(std::vector<Choice> choices) {
+  std::ranges::sort(choices, {},
+                    [](const Choice& c) { return std::tuple(c.color, c.key, c.rank); });
+  std::vector<int> leaders;
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    const bool is_first = i == 0 || choices[i - 1].color != choices[i].color;
+    if (is_first) leaders.push_back(choices[i].rank);
+  }
+  return leaders;
+}
+
+// While leaders tell their slots by the next operation. At its end, also by an exception, those are
+// free again that were never told: their leaders were gone before they had posted it.
+class SlotsToTell {
+ public:
+  // `own_slot`: the one that this rank has to tell; less than 0 if it has none.
+  SlotsToTell(const GroupEngine& parent, std::vector<int> leaders, int own_slot)
+      : parent_(parent.memory()),
+        telling_(parent.next_number()),
+        leaders_(std::move(leaders)),
+        own_slot_(own_slot) {}
+  ~SlotsToTell() {
+    if (own_slot_ >= 0 && has_told(parent_.self())) use_group_slot(parent_.segment(), own_slot_);
+    for (const int leader : leaders_) {
+      // Its end first: what it had posted before is seen then.
+      if (!has_ended(leader) || has_told(leader)) continue;
+      reclaim_untold_slot(parent_.segment(), parent_.slot(), parent_.world_rank(leader));
+    }
+  }
+  SlotsToTell(const SlotsToTell&) = delete;
+  SlotsToTell& operator=(const SlotsToTell&) = delete;
+
+ private:
+  bool has_told(int leader) const { return last_posted(parent_.member(leader)) >= telling_; }
+  // Of this rank itself: it has ended telling.
+  bool has_ended(int leader) const {
+    return leader == parent_.self() ||
+           sync::observe_departure(parent_.member(leader)) != shm::Departure::none ||
+           sync::vitality(parent_.segment(), parent_.world_rank(leader)) ==
+               sync::Vitality::vanished;
+  }
+
+  const collectives::GroupMemory& parent_;
+  std::uint64_t telling_;
+  std::vector<int> leaders_;
+  int own_slot_;
+};
+
+// This rank's part in the new group's slot: given up unless it's kept.
+class SlotShare {
+ public:
+  SlotShare(shm::Segment& segment, int slot, int self)
+      : segment_(segment), slot_(slot), self_(self) {}
+  ~SlotShare() {
+    if (!kept_) leave_group_slot(segment_, slot_, self_);
+  }
+  SlotShare(const SlotShare&) = delete;
+  SlotShare& operator=(const SlotShare&) = delete;
+
+  void keep() noexcept { kept_ = true; }
+
+ private:
+  shm::Segment& segment_;
+  int slot_;
+  int self_;
+  bool kept_ = false;
+};
 
 // Tells everybody its leader's slot, nothing if the leader has died; the exchange also orders the
 // leader's writes before the members' reads.
@@ -104,8 +179,9 @@ std::string reason_of(Outcome outcome, const std::string& own_reason) {
 
 ProcessGroup ProcessGroup::split(int color, int key) {
   ProcessGroup parent = as_part_of(CallPurpose::split);
-  const std::vector<int> members =
-      members_of(gather_choices(parent, engine_->membership().lost, color, key), color);
+  const std::vector<Choice> choices =
+      gather_choices(parent, engine_->membership().lost, color, key);
+  const std::vector<int> members = members_of(choices, color);
   std::vector<int> world_ranks;
   for (int member : members) world_ranks.push_back(engine_->memory().world_rank(member));
   shm::Segment& segment = *engine_->job().segment();
@@ -113,18 +189,23 @@ ProcessGroup ProcessGroup::split(int color, int key) {
   std::string own_reason;
   int own_slot = kNoSlot;
   try {
-    if (members.front() == rank()) own_slot = take_group_slot(segment, world_ranks);
+    if (members.front() == rank())
+      own_slot = take_group_slot(segment, engine_->memory().slot(), world_ranks);
   } catch (const SegmentError& error) {
     own_slot = kNoMemory;
     own_reason = error.what();
   }
-  fault_point("split.before_telling_slot");
-  const std::optional<int> slot = agree_on_slot(parent, members.front(), own_slot);
+  const std::optional<int> slot = [&] {
+    const SlotsToTell to_tell(*engine_, leaders_of(choices), own_slot);
+    fault_point("split.before_telling_slot");
+    return agree_on_slot(parent, members.front(), own_slot);
+  }();
   Outcome outcome = outcome_of(segment, slot, world_ranks);
-  const bool has_slot = outcome == Outcome::ready;
   const auto self = static_cast<int>(std::ranges::find(members, rank()) - members.begin());
+  std::optional<SlotShare> share;
+  if (outcome == Outcome::ready) share.emplace(segment, *slot, self);
   try {
-    if (has_slot) reserve_member(segment, *slot, self);
+    if (share) reserve_member(segment, *slot, self);
   } catch (const SegmentError& error) {
     outcome = Outcome::no_memory;
     own_reason = error.what();
@@ -132,14 +213,16 @@ ProcessGroup ProcessGroup::split(int color, int key) {
   fault_point("split.member_reserved");
   outcome = worst(parent, outcome);
   if (outcome != Outcome::ready) {
-    if (has_slot) leave_group_slot(segment, *slot, self);
+    share.reset();
     // All survivors know, and begin anew without it.
     if (outcome == Outcome::no_leader) return split(color, key);
     throw SegmentError("split: " + reason_of(outcome, own_reason));
   }
   fault_point("split.agreed");
-  return ProcessGroup(
-      std::make_shared<GroupEngine>(engine_->shared_job(), *slot, self, std::move(world_ranks)));
+  auto part =
+      std::make_shared<GroupEngine>(engine_->shared_job(), *slot, self, std::move(world_ranks));
+  share->keep();
+  return ProcessGroup(std::move(part));
 }
 
 }  // namespace tensorplay::distributed

@@ -44,7 +44,7 @@ inline constexpr std::uint64_t kMagic = 0x59414c5052534e54;
 inline constexpr std::uint32_t kLayoutVersion = 11;  // bump on any change in this file
 
 using distributed::kRankCountMax;
-inline constexpr int kGroupCountMax = 64;  // one per bit of SegmentHeader::group_slots
+inline constexpr int kGroupCountMax = 64;
 
 // The unit in which memory is taken and given back.
 inline constexpr std::size_t kPageBytes = 4096;
@@ -160,12 +160,18 @@ struct SegmentHeader {
   alignas(kSeparationBytes) std::atomic<std::uint32_t> sleeper_count;
   // Joined ranks asleep until all have joined: looked at only by a rank that joins or fails.
   std::atomic<std::uint32_t> joined_sleeper_count;
-  // One bit per group slot in use.
-  alignas(kSeparationBytes) std::atomic<std::uint64_t> group_slots;
+  // Who has which group slot: 0: nobody; kSlotInUse; kSlotEmptied; else the slot of the group that
+  // is being divided << 16 | 1 + the job rank that has taken this one, and is telling it to the
+  // others. Taken by compare-exchange, then written by whoever has it. The first one isn't used:
+  // its group lives as long as the job.
+  alignas(kSeparationBytes) std::array<std::atomic<std::uint32_t>, kGroupCountMax> group_slots;
   // Ranks that have attached, ever; and the union of the CPUs that they may run on.
   alignas(kSeparationBytes) std::atomic<std::uint32_t> attached_count;
   std::array<std::atomic<std::uint64_t>, 16> usable_cpus;
 };
+
+inline constexpr std::uint32_t kSlotInUse = 0xffffffff;    // by a group whose members know it
+inline constexpr std::uint32_t kSlotEmptied = 0xfffffffe;  // its memory is being given back
 
 // --- Per group -----------------------------------------------------------------------------------
 
@@ -279,7 +285,6 @@ static_assert(sizeof(Progress) <= kLineBytes, "three words of one writer, polled
 static_assert(offsetof(JoinBoard, config) == kLineBytes, "notifying touches one line");
 static_assert(kChunkBytes % kPageBytes == 0 && kPostBytes % kPageBytes == 0,
               "parts begin on pages, so that vector loads are aligned");
-static_assert(kGroupCountMax == 64, "group_slots has one bit per group");
 static_assert(std::is_standard_layout_v<SegmentHeader> && std::is_standard_layout_v<RankBlock> &&
                   std::is_standard_layout_v<GroupHeader> && std::is_standard_layout_v<MemberBlock>,
               "processes built by different compilers must agree on the offsets");
