@@ -100,8 +100,7 @@ class SlotsToTell {
   bool has_ended(int leader) const {
     return leader == parent_.self() ||
            sync::observe_departure(parent_.member(leader)) != shm::Departure::none ||
-           sync::vitality(parent_.segment(), parent_.world_rank(leader)) ==
-               sync::Vitality::vanished;
+           sync::has_ended(sync::vitality(parent_.segment(), parent_.world_rank(leader)));
   }
 
   const collectives::GroupMemory& parent_;
