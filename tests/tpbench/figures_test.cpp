@@ -47,6 +47,12 @@ BOOST_AUTO_TEST_CASE(four_bytes_are_judged_by_lines_and_by_the_best_peer) {
   BOOST_TEST(!bad[1].is_reached);
 }
 
+BOOST_AUTO_TEST_CASE(gloo_is_not_what_anything_is_judged_by) {
+  PointResult result = point(CollectiveKind::all_reduce, 2, 4, 0.3, 1.8);
+  result.contestants.push_back({kGloo, false, {{1e-9, 1e-9, 1e-9, 1e-9}}});
+  BOOST_TEST(judged(result)[1].measured == "6.00x openmpi");
+}
+
 BOOST_AUTO_TEST_CASE(between_16_kib_and_1_mib_both_memories_have_their_figure) {
   const auto found = judged(point(CollectiveKind::all_reduce, 2, std::size_t{64} << 10, 10, 20.1));
   BOOST_REQUIRE(found.size() == 2u);

@@ -54,6 +54,21 @@ BOOST_AUTO_TEST_CASE(mpich_is_bound) {
              "mpirun.mpich -n 4 -bind-to core /peers/mpich /proc/1/fd/3 ");
 }
 
+BOOST_AUTO_TEST_CASE(gloo_starts_its_ranks_by_itself) {
+  BOOST_TEST(command_of("gloo", 4) == "/peers/gloo /proc/1/fd/3 ");
+}
+
+BOOST_AUTO_TEST_CASE(what_gloo_lacks_is_not_asked_of_it) {
+  BOOST_TEST(can_measure("gloo", {}));
+  BOOST_TEST(can_measure("gloo", {.dtype = DType::float16}));
+  BOOST_TEST(!can_measure("gloo", {.dtype = DType::bfloat16}));
+  BOOST_TEST(!can_measure("gloo", {.op = distributed::ReduceOp::avg}));
+  BOOST_TEST(!can_measure("gloo", {.dtype = DType::int8, .op = distributed::ReduceOp::bxor}));
+  BOOST_TEST(!can_measure("gloo", {.calls = Calls::asynchronous}));
+  BOOST_TEST(can_measure("gloo",
+                         {.kind = distributed::CollectiveKind::barrier, .dtype = DType::bfloat16}));
+}
+
 BOOST_AUTO_TEST_CASE(what_mpi_lacks_is_not_asked_of_it) {
   BOOST_TEST(can_measure("mpich", {}));
   BOOST_TEST(!can_measure("mpich", {.dtype = DType::bfloat16}));

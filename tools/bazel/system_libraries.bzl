@@ -19,6 +19,7 @@ _LIBRARIES = {
     ),
     "cli11": ("CLI/CLI.hpp", "libcli11-dev", []),
     "fmt": ("fmt/core.h", "libfmt-dev", ["-lfmt"]),
+    "gloo": ("gloo/context.h", "libgloo-dev", ["-lgloo", "-pthread"]),
     "highway": ("hwy/highway.h", "libhwy-dev", ["-lhwy"]),
     "hwloc": ("hwloc.h", "libhwloc-dev", ["-lhwloc"]),
     "nlohmann_json": ("nlohmann/json.hpp", "nlohmann-json3-dev", []),
@@ -29,8 +30,10 @@ _EIGEN_FOLDERS = ["/usr/include/eigen3", "/usr/local/include/eigen3"]
 _EIGEN_PROBE = "eigen3/Eigen/Core"
 _EIGEN_PACKAGE = "libeigen3-dev"
 
-# What only the benchmark's peers use. Debian has both, in folders and under names that tell them
-# apart.
+# Installed for the benchmark's peers only.
+_GLOO = "gloo"
+
+# The same, and Debian has both, in folders and under names that tell them apart.
 # name: (folders of the headers, package, linkopts)
 _PEERS = {
     "mpich": (
@@ -66,7 +69,7 @@ genrule(
     outs = ["probe/{name}_installed.h"],
     cmd = "printf '#if !__has_include(<{header}>)\\n#error\\n#endif\\n'" +
           " | $(CC) -x c++ -E - >/dev/null 2>&1 && touch $@" +
-          " || {{ echo 'The header <{header}> is missing: run tools/setup," +
+          " || {{ echo 'The header <{header}> is missing: run {setup}," +
           " or install the package {package}.' >&2; exit 1; }}",
     toolchains = ["@bazel_tools//tools/cpp:current_cc_toolchain"],
     visibility = ["//visibility:private"],
@@ -121,13 +124,17 @@ def _link_first(repository_ctx, folders, name):
             return True
     return False
 
+def _probe(name, header, package, setup):
+    return _PROBE.format(name = name, header = header, package = package, setup = setup)
+
 def _system_library_repository_impl(repository_ctx):
     parts = [_HEAD]
     for name, (header, package, linkopts) in _LIBRARIES.items():
-        parts.append(_PROBE.format(name = name, header = header, package = package))
+        setup = "tools/setup --peers" if name == _GLOO else "tools/setup"
+        parts.append(_probe(name, header, package, setup))
         parts.append(_LIBRARY.format(name = name, linkopts = repr(linkopts)))
     _link_first(repository_ctx, _EIGEN_FOLDERS, "eigen3")
-    parts.append(_PROBE.format(name = "eigen", header = _EIGEN_PROBE, package = _EIGEN_PACKAGE))
+    parts.append(_probe("eigen", _EIGEN_PROBE, _EIGEN_PACKAGE, "tools/setup"))
     parts.append(_EIGEN)
     for name, (folders, package, linkopts) in _PEERS.items():
         template = _PEER if _link_first(repository_ctx, folders, name) else _MISSING_PEER

@@ -10,7 +10,7 @@
 
 namespace tensorplay::tpbench {
 
-// "openmpi" (ob1 over vader), "openmpi_ucx", "mpich".
+// "openmpi" (ob1 over vader), "openmpi_ucx", "mpich", "gloo" (TCP over loopback).
 const std::vector<std::string>& peer_names();
 
 // Why a peer can't be measured: what isn't installed or built, and the remedy. "" if it can.

@@ -32,6 +32,9 @@ enum class Start : std::uint8_t {
 inline constexpr int kCallsInFlight = 4;
 inline constexpr int kRoot = 0;
 
+// The peer that is shown, but not what anything is judged by.
+inline constexpr const char* kGloo = "gloo";
+
 // A value; lies in shared memory, too.
 struct Point {
   distributed::CollectiveKind kind = distributed::CollectiveKind::all_reduce;

@@ -21,7 +21,7 @@ const ContestantResult* PointResult::find(const std::string& name) const {
 const ContestantResult* PointResult::best_peer() const {
   const ContestantResult* best = nullptr;
   for (const ContestantResult& contestant : contestants) {
-    if (contestant.is_ours) continue;
+    if (contestant.is_ours || contestant.name == kGloo) continue;
     const double median = contestant.typical().median;
     if (best == nullptr || median < best->typical().median) best = &contestant;
   }

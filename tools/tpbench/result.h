@@ -39,7 +39,8 @@ struct PointResult {
   std::size_t unsteady = 0;  // repeats that count although it changed in all tries
 
   const ContestantResult* find(const std::string& name) const;
-  // The peer whose typical median is least; null if there is none.
+  // The MPI whose typical median is least; null if there is none. Gloo has no shared memory
+  // transport: to be faster than its TCP says nothing.
   const ContestantResult* best_peer() const;
   // How many times as long as ours a peer takes, repeat by repeat, then the median.
   double speedup(const ContestantResult& ours, const ContestantResult& peer) const;

@@ -117,8 +117,8 @@ void read(Settings& settings, const Raw& raw) {
   settings.peers = split(raw.peers);
   for (const std::string& peer : settings.peers) {
     if (std::ranges::find(peer_names(), peer) != peer_names().end()) continue;
-    throw InvalidArgument(
-        fmt::format("--peers {}: '{}' is none of openmpi, openmpi_ucx, mpich", raw.peers, peer));
+    throw InvalidArgument(fmt::format(
+        "--peers {}: '{}' is none of openmpi, openmpi_ucx, mpich, gloo", raw.peers, peer));
   }
 }
 
@@ -162,8 +162,8 @@ void add_manner(CLI::App& app, Settings& settings, Raw& raw) {
       ->capture_default_str()
       ->check(CLI::Range(1, kRepeatsMax));
   app.add_option("--peers", raw.peers,
-                 "openmpi, openmpi_ucx, mpich: a list; auto (those that are installed and built); "
-                 "none")
+                 "openmpi, openmpi_ucx, mpich, gloo: a list; auto (those that are installed and\n"
+                 "built); none. Speedups are over the best MPI; check leaves Gloo out")
       ->capture_default_str();
   app.add_option("--csv", settings.csv_path, "write a line per point and contestant (CSV)");
   app.add_option("--json", settings.json_path, "write all that was measured (JSON)");
@@ -196,7 +196,8 @@ Settings parse_settings(const std::vector<std::string>& arguments) {
       "tpbench");
   app.footer(
       "Times are per operation, the slowest rank's. Peers are installed by tools/setup --peers\n"
-      "and built by: bazel build //tools/tpbench/peers:openmpi //tools/tpbench/peers:mpich");
+      "and built by: bazel build //tools/tpbench/peers:openmpi //tools/tpbench/peers:mpich\n"
+      "//tools/tpbench/peers:gloo");
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   Settings settings;
   Raw raw;
