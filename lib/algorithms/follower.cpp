@@ -131,7 +131,23 @@ CollectiveCall Follower::posted_by(int leader) const {
                        " posted an operation that can't be right (operation " +
                        std::to_string(engine_.next_number()) + "): the segment is damaged");
   }
+  if (call.kind == CollectiveKind::all_reduce_shared)
+    call.destination = result_of(call, line, leader);
   return call;
+}
+
+// Where a result that lies once lies for this rank, as the leader's line says.
+std::byte* Follower::result_of(const CollectiveCall& call, const shm::ArrivalLine& line,
+                               int leader) const {
+  const std::size_t bytes = call.count * element_bytes(call.dtype);
+  if (bytes == 0) return nullptr;
+  const std::uint64_t place = sync::named_place(line, shm::kResultPlace);
+  std::byte* result = engine_.shared_results().at(place, bytes);
+  if (result != nullptr && place % element_bytes(call.dtype) == 0) return result;
+  throw SegmentError("rank " + std::to_string(leader) +
+                     " posted an operation whose result isn't memory of allocate_shared() "
+                     "(operation " +
+                     std::to_string(engine_.next_number()) + "): the segment is damaged");
 }
 
 std::shared_ptr<Operation> Follower::follow(const CollectiveCall& call, bool supplies) {
@@ -143,9 +159,11 @@ std::shared_ptr<Operation> Follower::follow(const CollectiveCall& call, bool sup
 void Follower::follow_unasked(const CollectiveCall& posted) {
   const auto shape = collectives::Shape::of(posted, engine_.size());
   Kept kept{posted, {}, {}};
-  if (shape.is_receiver(engine_.rank())) kept.destination.resize(shape.destination_bytes());
   CollectiveCall call = posted;
-  call.destination = kept.destination.data();
+  if (shape.is_receiver(engine_.rank()) && !shape.has_shared_result()) {
+    kept.destination.resize(shape.destination_bytes());
+    call.destination = kept.destination.data();
+  }
   const auto operation = follow(call, false);
   // An operation whose root had joined is an error of the active ranks' making.
   if (operation->error) return;
@@ -167,7 +185,9 @@ std::shared_ptr<WorkState> Follower::take_kept(const CollectiveCall& call) {
 
 bool Follower::matches(const CollectiveCall& call, const CollectiveCall& posted) const noexcept {
   return call.kind == posted.kind && call.dtype == posted.dtype && call.op == posted.op &&
-         call.root == posted.root && call.count == posted.count && call.tag == posted.tag;
+         call.root == posted.root && call.count == posted.count && call.tag == posted.tag &&
+         (call.kind != CollectiveKind::all_reduce_shared || call.count == 0 ||
+          call.destination == posted.destination);
 }
 
 }  // namespace tensorplay::distributed::algorithms

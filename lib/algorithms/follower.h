@@ -3,7 +3,8 @@
 // The next operation is whatever an active rank posts under the next number. It is followed with
 // the buffer of the hook's call that it matches, or with a buffer of the follower's own, whose
 // content is kept until the end of the iteration, should a later call of a hook match it: so the
-// order of the hooks' calls doesn't matter. A call that is still unmatched when the active ranks
+// order of the hooks' calls doesn't matter; a result that lies once is there in any case, as the
+// latest operation on it has left it. A call that is still unmatched when the active ranks
 // begin their next iteration was not made this time.
 #pragma once
 
@@ -60,6 +61,7 @@ class Follower final : public ShadowCalls {
   Seen look() const;
   Seen wait_for_next();
   CollectiveCall posted_by(int leader) const;
+  std::byte* result_of(const CollectiveCall& call, const shm::ArrivalLine& line, int leader) const;
   std::shared_ptr<Operation> follow(const CollectiveCall& call, bool supplies);
   void follow_unasked(const CollectiveCall& posted);
   bool must_supply(const CollectiveCall& call) const noexcept;

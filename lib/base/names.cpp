@@ -25,6 +25,8 @@ const char* name(CollectiveKind kind) noexcept {
       return "scatter";
     case CollectiveKind::all_to_all:
       return "all_to_all";
+    case CollectiveKind::all_reduce_shared:
+      return "all_reduce_shared";
   }
   return "unknown";
 }
@@ -43,6 +45,10 @@ const char* name(CallPurpose purpose) noexcept {
       return "DistributedDataParallel's buffer copy";
     case CallPurpose::gradients:
       return "DistributedDataParallel's gradients";
+    case CallPurpose::allocate_shared:
+      return "allocate_shared()";
+    case CallPurpose::deallocate_shared:
+      return "deallocate_shared()";
   }
   return "";
 }

@@ -4,7 +4,6 @@
 
 #include <tensorplay/error.h>
 
-#include <cstring>
 #include <string>
 
 namespace tensorplay::collectives {
@@ -12,8 +11,7 @@ namespace tensorplay::collectives {
 std::byte* place_in_arena(const Exchange& exchange, int member, std::size_t index,
                           std::size_t bytes) {
   const auto& line = sync::arrival_line(exchange.memory->member(member), exchange.number);
-  std::uint64_t offset = 0;
-  std::memcpy(&offset, line.payload.data() + index * sizeof(offset), sizeof(offset));
+  const std::uint64_t offset = sync::named_place(line, index);
   const shm::Segment& segment = exchange.memory->segment();
   const auto arena = segment.arena(exchange.memory->world_rank(member));
   const std::size_t begin = segment.offset_of(arena.data());

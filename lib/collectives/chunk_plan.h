@@ -16,7 +16,9 @@ struct ByteRange {
   std::size_t size() const noexcept { return end - begin; }
 };
 
-// Which of the ways to run an operation: by the bytes of one source alone, so that all ranks agree.
+// Which of the ways to run an operation: by its kind and the bytes of one source alone, so that all
+// ranks agree. A result that lies once isn't for every rank to write: whatever its size, it's made
+// by slices.
 enum class Algorithm {
   inline_line,  // the payload lies in the arrival line
   one_shot,     // the payload lies in the post slot; every receiver reads all sources
@@ -24,6 +26,7 @@ enum class Algorithm {
 };
 inline Algorithm algorithm_for(const Shape& shape) noexcept {
   const std::size_t bytes = shape.source_bytes();
+  if (shape.has_shared_result() && bytes != 0) return Algorithm::large;
   if (bytes <= shm::kInlineBytes) return Algorithm::inline_line;
   return bytes <= shm::kPostBytes ? Algorithm::one_shot : Algorithm::large;
 }

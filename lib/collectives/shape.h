@@ -7,6 +7,8 @@
 //   --------------- -------- ------- ---------- -------------- ----------------------------------
 //   barrier         none     0       none
 //   all_reduce      all      1       all        0              one block, reduced
+//   all_reduce_     all      1       all        0              one block, reduced, that all read
+//     shared                                                   where it lies
 //   reduce          all      1       root       0              one block, reduced
 //   reduce_scatter  all      W       all        its own        one block, reduced
 //   broadcast       root     1       all        0              one block
@@ -39,6 +41,9 @@ struct Shape {
   bool has_root() const noexcept;
   bool root_supplies() const noexcept;  // the values come from the root alone
   bool reduces() const noexcept;
+  // Everybody receives the same reduced block: one that the contributors reduce slice by slice.
+  bool reduces_for_all() const noexcept;
+  bool has_shared_result() const noexcept { return kind == CollectiveKind::all_reduce_shared; }
   // Whether a contributor of this rank passes a source, and a participant wants a destination.
   bool is_source(int rank) const noexcept;
   bool is_receiver(int rank) const noexcept;
@@ -72,8 +77,12 @@ inline bool Shape::root_supplies() const noexcept {
 }
 
 inline bool Shape::reduces() const noexcept {
-  return kind == CollectiveKind::all_reduce || kind == CollectiveKind::reduce ||
+  return reduces_for_all() || kind == CollectiveKind::reduce ||
          kind == CollectiveKind::reduce_scatter;
+}
+
+inline bool Shape::reduces_for_all() const noexcept {
+  return kind == CollectiveKind::all_reduce || has_shared_result();
 }
 
 inline bool Shape::is_source(int rank) const noexcept {

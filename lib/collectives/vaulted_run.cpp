@@ -26,7 +26,7 @@ std::size_t vault_result_offset(const Shape& shape) noexcept {
 
 std::size_t vault_bytes(const Shape& shape) noexcept {
   // The last slice of two is the largest that is ever reduced into a vault: see find_workers().
-  const bool divided = shape.kind == CollectiveKind::all_reduce;
+  const bool divided = shape.reduces_for_all();
   return vault_result_offset(shape) +
          (divided ? whole_pages(slice_of(shape.block_bytes, 1, 2).size()) : 0);
 }
@@ -39,7 +39,7 @@ VaultedRun::VaultedRun(const Exchange& exchange)
 }
 
 bool VaultedRun::is_all_reduce() const noexcept {
-  return exchange_.shape.kind == CollectiveKind::all_reduce;
+  return exchange_.shape.reduces_for_all();
 }
 
 std::byte* VaultedRun::vault_of(int member) const {

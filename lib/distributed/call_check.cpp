@@ -74,7 +74,7 @@ void check_overlap(const CollectiveCall& call, const Shape& shape, int rank) {
       !before(destination, source + source_bytes)) {
     return;
   }
-  if (allowed_overlap(call, shape, rank) == source) return;
+  if (!shape.has_shared_result() && allowed_overlap(call, shape, rank) == source) return;
   throw InvalidArgument(std::string(name(call.kind)) +
                         ": source and destination overlap; pass separate buffers, or this rank's "
                         "own block in place");
@@ -97,7 +97,7 @@ void check_call(const CollectiveCall& call, int rank, int world_size) {
 }
 
 bool is_sound(const CollectiveCall& call, int world_size) noexcept {
-  constexpr auto kKindMax = static_cast<int>(CollectiveKind::all_to_all);
+  constexpr auto kKindMax = static_cast<int>(CollectiveKind::all_reduce_shared);
   const int kind = static_cast<int>(call.kind);
   if (kind < 1 || kind > kKindMax || element_bytes(call.dtype) == 0) return false;
   try {

@@ -46,7 +46,7 @@ GroupEngine::~GroupEngine() {
 
 std::shared_ptr<WorkState> GroupEngine::start(const CollectiveCall& call) {
   throw_if_failed();
-  check_call(call, rank(), size());
+  check(call);
   if (redirected_ != nullptr) return redirected_->shadow(call);
   return issue(make_operation(call, Role::active), false);
 }
@@ -56,9 +56,21 @@ std::shared_ptr<Operation> GroupEngine::start_shadow(const CollectiveCall& call,
   return issue(make_operation(call, Role::shadow), supplies);
 }
 
+void GroupEngine::check(const CollectiveCall& call) const {
+  check_call(call, rank(), size());
+  if (call.kind == CollectiveKind::all_reduce_shared) shared_results_.check(call, job_->arena());
+}
+
+void GroupEngine::begin(Operation& operation, const CollectiveCall& call, Role role) const {
+  operation.begin(call, size(), role);
+  if (!operation.shape.has_shared_result()) return;
+  operation.place =
+      shared_results_.place_of(call.destination, operation.shape.block_bytes).value_or(0);
+}
+
 std::shared_ptr<Operation> GroupEngine::make_operation(const CollectiveCall& call, Role role) {
   auto operation = std::make_shared<Operation>(weak_from_this());
-  operation->begin(call, size(), role);
+  begin(*operation, call, role);
   return operation;
 }
 
@@ -132,19 +144,19 @@ std::uint8_t GroupEngine::place_payload(shm::ArrivalLine& line, const Operation&
     collectives::post_small(memory_.own(), operation.number, operation.shape, source);
     return static_cast<std::uint8_t>(flags);
   }
+  const bool shared = operation.shape.has_shared_result();
+  if (shared) sync::name_place(line, shm::kResultPlace, operation.place);
   if (survives_) return static_cast<std::uint8_t>(flags | place_in_vault(line, operation));
   const Arena& arena = job_->arena();
   const auto* destination = operation.call.destination;
-  std::uint64_t offsets[2] = {0, 0};
   if (source != nullptr && arena.contains(source, operation.shape.source_bytes())) {
     flags |= shm::kSourceInArena;
-    offsets[0] = memory_.segment().offset_of(source);
+    sync::name_place(line, 0, memory_.segment().offset_of(source));
   }
-  if (arena.contains(destination, operation.shape.destination_bytes())) {
+  if (!shared && arena.contains(destination, operation.shape.destination_bytes())) {
     flags |= shm::kDestinationInArena;
-    offsets[1] = memory_.segment().offset_of(destination);
+    sync::name_place(line, 1, memory_.segment().offset_of(destination));
   }
-  std::memcpy(line.payload.data(), offsets, sizeof(offsets));
   return static_cast<std::uint8_t>(flags);
 }
 
@@ -154,8 +166,7 @@ unsigned GroupEngine::place_in_vault(shm::ArrivalLine& line, const Operation& op
   std::byte* vault = operation.vault->memory;
   std::memcpy(vault, operation.call.source, operation.shape.source_bytes());
   fault_point("vault.copied");
-  const std::uint64_t offset = memory_.segment().offset_of(vault);
-  std::memcpy(line.payload.data(), &offset, sizeof(offset));
+  sync::name_place(line, 0, memory_.segment().offset_of(vault));
   return shm::kVaulted;
 }
 

@@ -15,6 +15,7 @@
 #include "lib/distributed/membership.h"
 #include "lib/distributed/operation.h"
 #include "lib/distributed/report.h"
+#include "lib/distributed/shared_results.h"
 #include "lib/distributed/vaults.h"
 #include "lib/sync/failure.h"
 
@@ -84,6 +85,9 @@ class GroupEngine : public std::enable_shared_from_this<GroupEngine> {
   bool discard_free_vaults() noexcept { return vaults_.discard_free(); }
   // This rank's vaults, for those who reserve some and hold the UseGuard.
   Vaults& vaults() noexcept { return vaults_; }
+  // What allocate_shared() has given, for who holds the UseGuard.
+  SharedResults& shared_results() noexcept { return shared_results_; }
+  const SharedResults& shared_results() const noexcept { return shared_results_; }
   // Whether an operation that isn't done yet reads or writes there.
   bool uses(std::span<const std::byte> memory) const noexcept;
 
@@ -120,11 +124,14 @@ class GroupEngine : public std::enable_shared_from_this<GroupEngine> {
     std::uint64_t iterations;
   };
 
+  void check(const CollectiveCall& call) const;
+  void begin(Operation& operation, const CollectiveCall& call, Role role) const;
   std::shared_ptr<Operation> make_operation(const CollectiveCall& call, Role role);
   std::shared_ptr<Operation> issue(std::shared_ptr<Operation> operation, bool supplies);
   void take_number(Operation& operation) noexcept;
   bool has_nothing_under_way() const noexcept;
   Operation& operation_at_hand();
+  bool may_be_quick(const Operation& operation) const noexcept;
   bool run_at_once(Operation& operation);
 
   bool needs_vault(const Operation& operation) const noexcept;
@@ -169,6 +176,7 @@ class GroupEngine : public std::enable_shared_from_this<GroupEngine> {
   std::deque<Announcement> announcements_;  // not yet published, in order
   collectives::StagingLease staging_lease_;
   Vaults vaults_;
+  SharedResults shared_results_;
   bool survives_;
   std::string left_behind_;  // why this rank has left the group, if it has
   ShadowCalls* redirected_ = nullptr;

@@ -1,5 +1,6 @@
 // Blocking calls. A small one, made while nothing else is under way, is posted and polled for right
 // here, with an operation that is kept for the next call: nothing is allocated, queued or counted.
+// So is one with a shared result, which needs no more than a second look at the others.
 #include "lib/distributed/call_check.h"
 #include "lib/distributed/group_engine.h"
 #include "lib/sync/activity.h"
@@ -16,12 +17,12 @@ constexpr int kPolls = 50;
 
 Contributors GroupEngine::run(const CollectiveCall& call) {
   throw_if_failed();
-  check_call(call, rank(), size());
+  check(call);
   if (redirected_ != nullptr) return redirected_->shadow(call)->wait({});
   if (has_nothing_under_way()) {
     Operation& operation = operation_at_hand();
-    operation.begin(call, size(), Role::active);
-    if (operation.algorithm != collectives::Algorithm::large) {
+    begin(operation, call, Role::active);
+    if (may_be_quick(operation)) {
       if (!run_at_once(operation)) {
         operations_.push_back(at_hand_);
         wait_unguarded(operation);
@@ -45,6 +46,12 @@ Operation& GroupEngine::operation_at_hand() {
     at_hand_ = std::make_shared<Operation>(weak_from_this());
   }
   return *at_hand_;
+}
+
+// Whether it's posted without waiting for memory, and has only steps that are short.
+bool GroupEngine::may_be_quick(const Operation& operation) const noexcept {
+  return operation.algorithm != collectives::Algorithm::large ||
+         (operation.shape.has_shared_result() && !survives_);
 }
 
 // Whether the operation has ended within a few polls.

@@ -116,10 +116,20 @@ void GroupEngine::accept(Operation& operation, int member, const shm::ArrivalLin
   if ((line.flags & shm::kShadow) == 0) operation.active.insert(member);
 }
 
+namespace {
+
+bool names_same_result(const Operation& operation, const shm::ArrivalLine& line) noexcept {
+  const bool has_place = operation.shape.has_shared_result() && operation.shape.count != 0;
+  return !has_place || sync::named_place(line, shm::kResultPlace) == operation.place;
+}
+
+}  // namespace
+
 bool GroupEngine::agrees(const Operation& operation, const shm::ArrivalLine& line) const noexcept {
   const CollectiveCall& call = operation.call;
   return line.kind == call.kind && line.dtype == call.dtype && line.op == call.op &&
-         line.count == call.count && line.root == call.root && line.context == operation.context;
+         line.count == call.count && line.root == call.root && line.context == operation.context &&
+         names_same_result(operation, line);
 }
 
 Contributors GroupEngine::sources_of(const Operation& operation) const {
@@ -173,7 +183,10 @@ void GroupEngine::begin_exchange(Operation& operation) {
   const bool large = operation.algorithm == collectives::Algorithm::large;
   if (large && !is_oldest_large(operation)) return;
   const collectives::Exchange exchange = exchange_of(operation);
-  if (large && operation.participants.count() > 1) {
+  // A shared result is other ranks' memory, also where they take no part.
+  const bool alone =
+      operation.participants.count() == 1 && (survives_ || !operation.shape.has_shared_result());
+  if (large && !alone) {
     operation.run = collectives::make_large_run(exchange, staging_lease_);
     return;
   }

@@ -12,6 +12,7 @@ void Operation::begin(const CollectiveCall& call_, int world_size, Role role_) {
   shape = collectives::Shape::of(call, world_size);
   algorithm = collectives::algorithm_for(shape);
   kernel = shape.reduces() ? reduce::kernel_for(call.dtype, call.op) : nullptr;
+  place = 0;
   vault = nullptr;
   supplies = false;
   stage = Stage::queued;

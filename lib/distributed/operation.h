@@ -52,7 +52,8 @@ class Operation final : public WorkState {
   collectives::Shape shape;
   collectives::Algorithm algorithm = collectives::Algorithm::inline_line;
   reduce::ReduceKernel kernel = nullptr;
-  Vault* vault = nullptr;  // that holds the source, where a peer's death is survived
+  std::uint64_t place = 0;  // of the result, as the ranks compare it, where it lies once
+  Vault* vault = nullptr;   // that holds the source, where a peer's death is survived
 
   bool supplies = false;  // a shadow that supplies what the root sends
   // The join context at the time of the call.

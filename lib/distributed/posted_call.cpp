@@ -9,6 +9,15 @@
 
 namespace tensorplay::distributed {
 
+namespace {
+
+std::uint64_t place_of_result(const shm::ArrivalLine& line) noexcept {
+  const bool has_place = line.kind == CollectiveKind::all_reduce_shared && line.count != 0;
+  return has_place ? sync::named_place(line, shm::kResultPlace) : 0;
+}
+
+}  // namespace
+
 std::optional<PostedCall> posted_call(shm::MemberBlock& member, std::uint64_t number,
                                       int world_size) {
   const shm::ArrivalLine& line = sync::arrival_line(member, number);
@@ -19,6 +28,7 @@ std::optional<PostedCall> posted_call(shm::MemberBlock& member, std::uint64_t nu
   posted.number = number;
   posted.call = {line.kind, line.dtype, line.op,  line.root,   line.count,
                  nullptr,   nullptr,    line.tag, line.purpose};
+  posted.place = place_of_result(line);
   posted.shadow = (line.flags & shm::kShadow) != 0;
   posted.context = line.context;
   // The member fills a line anew once it has posted the operation in the line before it.

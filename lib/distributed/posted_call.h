@@ -14,6 +14,8 @@ namespace tensorplay::distributed {
 struct PostedCall {
   std::uint64_t number = 0;
   CollectiveCall call;  // without buffers
+  // Of the result of an all_reduce_shared, by which the ranks compare it; else 0.
+  std::uint64_t place = 0;
   bool shadow = false;
   std::uint32_t context = 0;  // fingerprint
 };

@@ -60,6 +60,13 @@ std::size_t ProcessGroup::blocks_of(const char* operation, std::size_t source,
                         std::to_string(size()) + " ranks");
 }
 
+void ProcessGroup::expect_equal(const char* operation, std::size_t values, std::size_t result) {
+  if (values == result) return;
+  throw InvalidArgument(std::string(operation) + ": there are " + std::to_string(values) +
+                        " values, but the result has " + std::to_string(result) +
+                        " elements; pass spans of the same length");
+}
+
 void* ProcessGroup::allocate_bytes(std::size_t count, std::size_t element_bytes) {
   if (count > std::numeric_limits<std::size_t>::max() / element_bytes) {
     throw InvalidArgument("allocate(): " + std::to_string(count) + " elements of " +

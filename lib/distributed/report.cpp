@@ -104,7 +104,9 @@ std::vector<std::string> differences(const GroupMemory& memory, const Calls& cal
              difference(calls, "reduction", "pass",
                         [](int, const PostedCall& p) { return std::string(name(p.call.op)); }),
              difference(calls, "root", "pass",
-                        [&](int, const PostedCall& p) { return number_of(p.call.root); })};
+                        [&](int, const PostedCall& p) { return number_of(p.call.root); }),
+             difference(calls, "place of the result in the segment", "pass",
+                        [&](int, const PostedCall& p) { return number_of(p.place); })};
   }
   found.push_back(difference(calls, "Join context", "", [&](int m, const PostedCall& p) {
     return describe_context(memory.member(m), p.context);

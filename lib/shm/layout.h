@@ -41,7 +41,7 @@ namespace tensorplay::shm {
 
 // "TNSRPLAY" in the order of the bytes: tells our segments from other people's files.
 inline constexpr std::uint64_t kMagic = 0x59414c5052534e54;
-inline constexpr std::uint32_t kLayoutVersion = 11;  // bump on any change in this file
+inline constexpr std::uint32_t kLayoutVersion = 12;  // bump on any change in this file
 
 using distributed::kRankCountMax;
 inline constexpr int kGroupCountMax = 64;
@@ -209,6 +209,9 @@ enum ArrivalFlags : std::uint8_t {
   kDestinationInArena = 8,  // payload goes on with the destination's offset
   kVaulted = 16,            // payload begins with the offset of the vault that holds the source
 };
+// Whatever the flags, the second word of the payload of an all_reduce_shared names the place of its
+// result, if that isn't empty: the same on all ranks.
+inline constexpr std::size_t kResultPlace = 1;
 
 // One rank's part in one operation: the descriptor, and as much of the data as fits beside it.
 // A reader that sees `number` == n sees the rest of the line, and whatever the rank had written

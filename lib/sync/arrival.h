@@ -4,6 +4,7 @@
 #include "lib/shm/layout.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -19,6 +20,17 @@ inline shm::ArrivalLine& arrival_line(shm::MemberBlock& member, std::uint64_t nu
 }
 inline std::byte* post_slot(shm::MemberBlock& member, std::uint64_t number) noexcept {
   return member.posts[number % shm::kOperationSlots].data();
+}
+
+// Places are named in a payload by their offsets in the segment, one after the other. Owner only.
+inline void name_place(shm::ArrivalLine& line, std::size_t index, std::uint64_t offset) noexcept {
+  std::memcpy(line.payload.data() + index * sizeof(offset), &offset, sizeof(offset));
+}
+// As it stands in shared memory: check it.
+inline std::uint64_t named_place(const shm::ArrivalLine& line, std::size_t index) noexcept {
+  std::uint64_t offset = 0;
+  std::memcpy(&offset, line.payload.data() + index * sizeof(offset), sizeof(offset));
+  return offset;
 }
 
 // Owner only; the rest of the line, and the post slot, are filled in.

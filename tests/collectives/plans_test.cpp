@@ -41,6 +41,7 @@ struct Row {
 const std::vector<Row> kTable{
     {CollectiveKind::barrier, false, false, Who::nobody, 0, Who::nobody, 0},
     {CollectiveKind::all_reduce, false, true, Who::all, 1, Who::all, 1},
+    {CollectiveKind::all_reduce_shared, false, true, Who::all, 1, Who::all, 1},
     {CollectiveKind::reduce, true, true, Who::all, 1, Who::root, 1},
     {CollectiveKind::reduce_scatter, false, true, Who::all, -1, Who::all, 1},
     {CollectiveKind::broadcast, true, false, Who::root, 1, Who::all, 1},
@@ -191,6 +192,9 @@ BOOST_AUTO_TEST_CASE(the_bytes_of_a_source_decide) {
   BOOST_TEST((algorithm(CollectiveKind::all_to_all, 4, line / 4 + 1) == Algorithm::one_shot));
   BOOST_TEST((algorithm(CollectiveKind::scatter, 4, slot / 4) == Algorithm::one_shot));
   BOOST_TEST((algorithm(CollectiveKind::scatter, 4, slot / 4 + 1) == Algorithm::large));
+  // Whoever writes a result that others read at once writes his own slice.
+  BOOST_TEST((algorithm(CollectiveKind::all_reduce_shared, 4, 1) == Algorithm::large));
+  BOOST_TEST((algorithm(CollectiveKind::all_reduce_shared, 4, 0) == Algorithm::inline_line));
   BOOST_TEST((algorithm(CollectiveKind::barrier, 256, 0) == Algorithm::inline_line));
 }
 

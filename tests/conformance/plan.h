@@ -8,7 +8,7 @@
 
 namespace tensorplay::conformance {
 
-// Every kind of collective.
+// Every kind of collective whose buffers are each rank's own: all but all_reduce_shared.
 const std::vector<CollectiveKind>& all_kinds();
 // Every element type.
 const std::vector<DType>& all_dtypes();

@@ -117,15 +117,30 @@ void Player::census(std::size_t count, bool shadow) {
   std::vector<std::int64_t> values(count, own);
   const Contributors who = group_.all_reduce(std::span(values));
   if (who.empty()) return;  // a shadow of what nobody does
-  const std::uint64_t ranks = job_ranks(who);
-  for (const std::int64_t value : values) {
-    if (static_cast<std::uint64_t>(value) == ranks) continue;
-    found_.add(to_string(place) + ": a census over " + to_string(who) + " gives " +
-               std::to_string(value));
-    break;
-  }
-  add(shadow ? Entry::Kind::shadow : Entry::Kind::operation, place, ranks, 0, "census");
+  expect_census(place, who, values);
+  add(shadow ? Entry::Kind::shadow : Entry::Kind::operation, place, job_ranks(who), 0, "census");
   fault_point("user.after_call");
+}
+
+void Player::shared_census(std::span<std::int64_t> values, std::span<const std::int64_t> result) {
+  fault_point("user.before_call");
+  const Place place = next_place();
+  std::ranges::fill(values, std::int64_t{1} << world_rank());
+  const Contributors who = group_.all_reduce_shared(values, result);
+  expect_census(place, who, result);
+  add(Entry::Kind::operation, place, job_ranks(who), 0, "shared census");
+  fault_point("user.after_call");
+}
+
+void Player::expect_census(Place place, const Contributors& who,
+                           std::span<const std::int64_t> sums) {
+  const std::uint64_t ranks = job_ranks(who);
+  for (const std::int64_t sum : sums) {
+    if (static_cast<std::uint64_t>(sum) == ranks) continue;
+    found_.add(to_string(place) + ": a census over " + to_string(who) + " gives " +
+               std::to_string(sum));
+    return;
+  }
 }
 
 void Player::note_census(std::uint64_t ranks, std::string_view what, bool shadow) {

@@ -48,6 +48,8 @@ class Player {
   // An all-reduce in which every rank has a bit of its own: the sum tells who contributed. With
   // `shadow`, as a joined rank in step makes it.
   void census(std::size_t count, bool shadow = false);
+  // The same into memory that all ranks read, from allocate_shared().
+  void shared_census(std::span<std::int64_t> values, std::span<const std::int64_t> result);
   // What a sum of such bits, made elsewhere, says: to be the same on all ranks that have it.
   void note_census(std::uint64_t ranks, std::string_view what, bool shadow = false);
 
@@ -68,6 +70,8 @@ class Player {
   Player(const Player& parent, distributed::ProcessGroup group, std::uint32_t number);
 
   Place next_place() noexcept;
+  void expect_census(Place place, const distributed::Contributors& who,
+                     std::span<const std::int64_t> sums);
   void learn_members();
   std::uint64_t job_ranks(const distributed::Contributors& members) const;
   void add(Entry::Kind kind, Place place, std::uint64_t ranks, std::uint64_t value,

@@ -3,6 +3,8 @@
 #include "tests/conformance/plan.h"
 
 #include <cstddef>
+#include <cstdint>
+#include <span>
 
 namespace tensorplay::faults {
 namespace {
@@ -37,6 +39,21 @@ void play_staged(Player& player) {
 
 void play_direct(Player& player) {
   player.run_all(every_kind(player, 150'000, Memory::shared));
+}
+
+// Results that all ranks read, of a line, of some, and in several pieces; twice from new memory.
+void play_shared(Player& player) {
+  constexpr std::size_t kCounts[] = {3, 600, 60'000};
+  const std::span<std::int64_t> values = player.group().allocate<std::int64_t>(60'000);
+  for (int i = 0; i < 2; ++i) {
+    const auto result = player.group().allocate_shared<std::int64_t>(60'000);
+    for (const std::size_t count : kCounts) {
+      for (int again = 0; again < 2; ++again) {
+        player.shared_census(values.first(count), result.first(count));
+      }
+    }
+    player.group().deallocate_shared(result);
+  }
 }
 
 // More than may be in flight at once, small and large ones in turn.
@@ -82,9 +99,9 @@ void play_finale(Player& player) {
 const std::vector<Scenario>& all_scenarios() {
   static const std::vector<Scenario> scenarios = [] {
     std::vector<Scenario> all = {
-        {"inline", play_inline}, {"posts", play_posts}, {"staged", play_staged},
-        {"direct", play_direct}, {"async", play_async}, {"split", play_split},
-        {"splits", play_splits},
+        {"inline", play_inline}, {"posts", play_posts},   {"staged", play_staged},
+        {"direct", play_direct}, {"shared", play_shared}, {"async", play_async},
+        {"split", play_split},   {"splits", play_splits},
     };
     for (Scenario& one : join_scenarios()) all.push_back(std::move(one));
     return all;

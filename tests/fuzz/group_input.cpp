@@ -31,7 +31,7 @@ constexpr std::size_t kBufferBytes = 20'000 * sizeof(double) * 2;
 // All ranks of both sides call the same.
 distributed::CollectiveCall call_of(InputBytes& input, void* source, void* destination) {
   distributed::CollectiveCall call;
-  call.kind = static_cast<distributed::CollectiveKind>(1 + input.below(9));
+  call.kind = static_cast<distributed::CollectiveKind>(1 + input.below(10));
   call.dtype = static_cast<DType>(1 + input.below(12));
   call.op = static_cast<distributed::ReduceOp>(input.below(8));
   call.root = static_cast<int>(input.below(2));
@@ -122,7 +122,20 @@ class Rank {
     }
     distributed::GroupEngine& engine = group_.engine();
     const distributed::UseGuard guard(engine.job());
-    works_.push_back(engine.start(call_of(input, source, source + kBufferBytes)));
+    auto call = call_of(input, source, source + kBufferBytes);
+    if (call.kind == distributed::CollectiveKind::all_reduce_shared) {
+      call.destination = shared_result(engine);
+    }
+    works_.push_back(engine.start(call));
+  }
+  // As allocate_shared() would give it if the other side took part.
+  std::byte* shared_result(distributed::GroupEngine& engine) {
+    if (shared_result_ == nullptr) {
+      shared_result_ = engine.job().arena().allocate(kBufferBytes);
+      engine.shared_results().add(engine.memory().segment().offset_of(shared_result_),
+                                  {shared_result_, kBufferBytes});
+    }
+    return shared_result_;
   }
   void poll() {
     for (const auto& work : works_) work->is_completed();
@@ -156,6 +169,7 @@ class Rank {
   Shadowed shadowed_;
   std::vector<std::uint8_t> memory_;
   std::span<std::uint8_t> arena_;
+  std::byte* shared_result_ = nullptr;
   std::deque<std::shared_ptr<WorkState>> works_;
   std::unique_ptr<Join> join_;
 
@@ -194,13 +208,22 @@ using Seeds = std::vector<std::vector<std::uint8_t>>;
 
 // One collective of float32 of each kind and size, answered rightly, with progress and a wait.
 void add_collectives(Seeds& seeds) {
-  for (std::uint8_t kind = 0; kind < 9; ++kind) {
+  for (std::uint8_t kind = 0; kind < 10; ++kind) {
     for (std::uint8_t size = 1; size < 6; size += 2) {
       seeds.push_back({0, 0, 1, kind, 10, 0, 0, size, 2, 1, 0, 4, 0, 1, 1, 1, 5, 5, 6});
     }
     // A large one from the arena, answered with a place far outside; under either policy.
     for (std::uint8_t policy = 0; policy < 2; ++policy) {
       seeds.push_back({policy, 0, 0, kind, 10, 0, 1, 5, 2, 1, 1, 37, 0x7f, 6});
+    }
+  }
+  // One with a shared result from the arena: answered rightly, with another place of the result,
+  // and without a source.
+  for (std::uint8_t policy = 0; policy < 2; ++policy) {
+    for (std::uint8_t size = 1; size < 6; size += 2) {
+      seeds.push_back({policy, 0, 0, 9, 10, 0, 0, size, 2, 1, 0, 4, 0, 1, 1, 1, 5, 5, 6});
+      seeds.push_back({policy, 0, 0, 9, 10, 0, 0, size, 2, 1, 1, 41, 0x7f, 6});
+      seeds.push_back({policy, 0, 0, 9, 10, 0, 0, size, 2, 1, 1, 19, 0, 4, 0, 1, 1, 1, 5, 5, 6});
     }
   }
 }

@@ -100,7 +100,7 @@ BOOST_AUTO_TEST_CASE(a_wrong_result_is_found_in_every_element) {
 
 BOOST_AUTO_TEST_CASE(our_own_ranks_give_as_many_samples_as_they_are_asked_for) {
   const auto job = start_own_job(2, std::size_t{16} << 20);
-  for (const Memory memory : {Memory::own, Memory::allocated}) {
+  for (const Memory memory : {Memory::own, Memory::allocated, Memory::shared}) {
     for (const std::size_t bytes : {4, 65536}) {
       const Order order{.point = {.memory = memory, .bytes = bytes}, .samples = 4, .verify = true};
       const auto samples = job->samples(order);

@@ -48,7 +48,8 @@ std::string expect_sound(const nlohmann::json& point, int ranks) {
   BOOST_TEST(point["yardstick"].get<double>() > 0);
   const bool is_barrier = point["collective"] == "barrier";
   if (!is_barrier) expect_positive(point["limits"]);
-  BOOST_TEST(point["contestants"].size() == (is_barrier ? 1u : 2u));
+  const bool can_share = point["collective"] == "all_reduce";
+  BOOST_TEST(point["contestants"].size() == (is_barrier ? 1u : can_share ? 3u : 2u));
   for (const auto& contestant : point["contestants"]) {
     expect_positive(contestant["typical"]);
     BOOST_TEST(contestant["is_ours"] == true);
@@ -79,10 +80,11 @@ BOOST_AUTO_TEST_CASE(every_type_and_reduction_is_measured_and_right) {
 }
 
 BOOST_AUTO_TEST_CASE(asynchronous_calls_are_measured_too) {
-  const auto report = report_of("--calls sync,async --sizes 4,40Ki --memory allocated");
+  const auto report = report_of("--calls sync,async --sizes 4,40Ki --memory allocated,shared");
   BOOST_TEST(report["points"].size() == 4u);
   BOOST_TEST(report["points"][3]["calls"] == "async");
   BOOST_TEST(report["points"][3]["contestants"][0]["name"] == "allocated");
+  BOOST_TEST(report["points"][3]["contestants"][1]["name"] == "shared");
 }
 
 BOOST_AUTO_TEST_CASE(the_table_the_csv_and_the_plot_tell_of_each_point) {
@@ -94,7 +96,7 @@ BOOST_AUTO_TEST_CASE(the_table_the_csv_and_the_plot_tell_of_each_point) {
   BOOST_TEST(outcome.output.find("all_reduce float32 sum, 2 ranks") != std::string::npos);
   BOOST_TEST(outcome.output.find("\n     1 KiB ") != std::string::npos, outcome.output);
   const std::string lines = content(csv);
-  BOOST_TEST(std::ranges::count(lines, '\n') == 5);
+  BOOST_TEST(std::ranges::count(lines, '\n') == 7);
   BOOST_TEST(lines.find("\nall_reduce,float32,sum,sync,2,1024,allocated,") != std::string::npos);
   BOOST_TEST(content(svg).ends_with("</svg>\n"));
   BOOST_TEST(folder.entry_count() == 2);

@@ -45,9 +45,10 @@ class CheckRun {
   void measure(Campaign& campaign, CollectiveKind kind, int ranks) {
     for (const std::size_t size : settings_.sizes) {
       const Point point{.kind = kind, .ranks = ranks, .bytes = size};
-      const bool has_both = kind == CollectiveKind::all_reduce && ranks == 2;
-      const auto memories = has_both ? std::vector<Memory>{Memory::own, Memory::allocated}
-                                     : std::vector<Memory>{Memory::own};
+      const bool has_all = kind == CollectiveKind::all_reduce && ranks == 2;
+      const auto memories =
+          has_all ? std::vector<Memory>{Memory::own, Memory::allocated, Memory::shared}
+                  : std::vector<Memory>{Memory::own};
       results_.push_back(campaign.measure(point, memories));
       take(judge_points({&results_.back(), 1}));
       if (point.is_barrier()) return;

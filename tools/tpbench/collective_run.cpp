@@ -80,15 +80,20 @@ class CollectiveRun {
     bool is_first = true;
     for (const std::size_t size : settings_.sizes) {
       point.bytes = size;
-      const auto memories =
-          point.is_barrier() ? std::vector<Memory>{Memory::own} : settings_.memories;
-      results_.push_back(campaign.measure(point, memories));
+      results_.push_back(campaign.measure(point, memories_for(point)));
       if (is_first) std::cout << limits_line(results_.back().limits);
       if (is_first) std::cout << table_head(results_.back());
       std::cout << table_row(results_.back()) << std::flush;
       is_first = false;
       if (point.is_barrier()) break;
     }
+  }
+
+  // Those of the settings that the collective knows; private memory if that's none.
+  std::vector<Memory> memories_for(const Point& point) const {
+    std::vector<Memory> memories = settings_.memories;
+    std::erase_if(memories, [&](Memory memory) { return !point.can_lie_in(memory); });
+    return memories.empty() ? std::vector<Memory>{Memory::own} : memories;
   }
 
   const Settings& settings_;

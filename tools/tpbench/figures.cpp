@@ -41,8 +41,8 @@ class Judge {
       faster("allocated", 4, false);
     } else if (bytes >= 16 * kMebi) {
       faster("private", 1, true);
-      faster("allocated", 2, false);
-      copies(0.8);
+      faster("shared", 2, false);
+      copies("shared", 0.8);
     }
   }
 
@@ -65,12 +65,15 @@ class Judge {
         lines <= wanted);
   }
 
-  void copies(double wanted) {
-    const ContestantResult* ours = result_.find("allocated");
+  // Of W ranks that reduce blocks of s bytes into one result, each reads and writes (W + 1) s / W
+  // bytes. The limit is of W copies of s bytes, 2 s for each: as many bytes take that much less.
+  void copies(const char* memory, double wanted) {
+    const ContestantResult* ours = result_.find(memory);
     if (ours == nullptr) return;
-    const double share = result_.limits.copy / ours->typical().median;
-    add("allocated", fmt::format(">= {} of a concurrent memcpy", wanted),
-        fmt::format("{:.2f}", share), share >= wanted);
+    const double moved = (point_.ranks + 1.0) / (2.0 * point_.ranks);
+    const double share = result_.limits.copy * moved / ours->typical().median;
+    add(memory, fmt::format(">= {} of memcpy, same bytes", wanted), fmt::format("{:.2f}", share),
+        share >= wanted);
   }
 
   void tail() {

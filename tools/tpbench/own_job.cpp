@@ -14,6 +14,7 @@ std::unique_ptr<Job> start_own_job(int ranks, std::size_t arena_bytes) {
           RigRank(rig, group.rank()).serve([&](RigRank& rank, const Order& order) {
             OwnSubject subject(group, order.point);
             measure(rank, order, subject.get());
+            subject.give_back_shared();
           });
         },
         {.arena_bytes = arena_bytes});

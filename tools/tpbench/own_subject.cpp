@@ -26,6 +26,13 @@ std::span<T> as(std::span<std::byte> bytes) {
 }
 
 template <Element T>
+Caller shared_caller(ProcessGroup& group, distributed::ReduceOp op, std::span<const T> values,
+                     std::span<const T> result) {
+  return {[=, &group] { group.all_reduce_shared(values, result, op); },
+          [=, &group] { return group.all_reduce_shared_async(values, result, op); }};
+}
+
+template <Element T>
 Caller caller(ProcessGroup& group, const Point& point, const Subject::Buffers& buffers) {
   const std::span<T> source = as<T>(buffers.source), target = as<T>(buffers.destination);
   const auto op = point.op;
@@ -33,6 +40,7 @@ Caller caller(ProcessGroup& group, const Point& point, const Subject::Buffers& b
     case CollectiveKind::barrier:
       return {[&group] { group.barrier(); }, [&group] { return group.barrier_async(); }};
     case CollectiveKind::all_reduce:
+      if (point.memory == Memory::shared) return shared_caller<T>(group, op, source, target);
       return {[=, &group] { group.all_reduce(source, op); },
               [=, &group] { return group.all_reduce_async(source, op); }};
     case CollectiveKind::reduce:
@@ -56,6 +64,8 @@ Caller caller(ProcessGroup& group, const Point& point, const Subject::Buffers& b
     case CollectiveKind::all_to_all:
       return {[=, &group] { group.all_to_all<T>(source, target); },
               [=, &group] { return group.all_to_all_async<T>(source, target); }};
+    case CollectiveKind::all_reduce_shared:
+      break;  // a place of memory, not a point
   }
   throw InvalidArgument("a point names no collective");
 }
@@ -102,17 +112,36 @@ Caller caller_for(ProcessGroup& group, const Point& point, const Subject::Buffer
 }  // namespace
 
 OwnSubject::OwnSubject(ProcessGroup& group, const Point& point) : group_(group), point_(point) {
-  const std::size_t element = element_bytes(point.dtype);
+  if (!point.can_lie_in(point.memory)) {
+    throw InvalidArgument("a point names memory that its collective doesn't know");
+  }
   std::vector<Caller> callers;
   for (int i = 0; i < point.buffer_sets(); ++i) {
-    Subject::Buffers buffers;
-    buffers.source = allocate(point.source_count() * element);
-    buffers.destination =
-        point.is_in_place() ? buffers.source : allocate(point.destination_count() * element);
-    subject_.buffers.push_back(buffers);
-    callers.push_back(caller_for(group, point, buffers));
+    subject_.buffers.push_back(make_buffers());
+    callers.push_back(caller_for(group, point, subject_.buffers.back()));
   }
   subject_.run = runner(std::move(callers));
+}
+
+Subject::Buffers OwnSubject::make_buffers() {
+  const std::size_t element = element_bytes(point_.dtype);
+  Subject::Buffers buffers;
+  buffers.source = allocate(point_.source_count() * element);
+  if (point_.memory == Memory::shared) {
+    shared_.push_back(group_.allocate_shared<std::uint8_t>(point_.destination_count() * element));
+    // Only looked at, as every destination that isn't the source.
+    auto* result = const_cast<std::uint8_t*>(shared_.back().data());
+    buffers.destination = std::as_writable_bytes(std::span(result, shared_.back().size()));
+  } else {
+    buffers.destination =
+        point_.is_in_place() ? buffers.source : allocate(point_.destination_count() * element);
+  }
+  return buffers;
+}
+
+void OwnSubject::give_back_shared() {
+  for (const auto& result : shared_) group_.deallocate_shared(result);
+  shared_.clear();
 }
 
 OwnSubject::~OwnSubject() {

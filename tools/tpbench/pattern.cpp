@@ -101,6 +101,7 @@ double expected(const Point& point, int rank, std::size_t index, Turn turn) {
     case CollectiveKind::barrier:
       return 0;
     case CollectiveKind::all_reduce:
+    case CollectiveKind::all_reduce_shared:
       return reduced(point, index, turn);
     case CollectiveKind::reduce:
       return rank == kRoot ? reduced(point, index, turn)

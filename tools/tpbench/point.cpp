@@ -24,6 +24,18 @@ bool Point::reduces() const noexcept {
          kind == CollectiveKind::reduce_scatter;
 }
 
+bool Point::can_lie_in(Memory place) const noexcept {
+  switch (place) {
+    case Memory::own:
+      return true;
+    case Memory::allocated:
+      return !is_barrier();
+    case Memory::shared:
+      return kind == CollectiveKind::all_reduce;
+  }
+  return false;
+}
+
 bool Point::is_rooted() const noexcept {
   return kind == CollectiveKind::reduce || kind == CollectiveKind::broadcast ||
          kind == CollectiveKind::gather || kind == CollectiveKind::scatter;
@@ -52,7 +64,15 @@ std::size_t Point::whole_bytes() const noexcept {
 }
 
 const char* name(Memory memory) noexcept {
-  return memory == Memory::allocated ? "allocated" : "private";
+  switch (memory) {
+    case Memory::own:
+      return "private";
+    case Memory::allocated:
+      return "allocated";
+    case Memory::shared:
+      return "shared";
+  }
+  return "unknown";
 }
 
 const char* name(Calls calls) noexcept {

@@ -15,6 +15,7 @@ namespace tensorplay::tpbench {
 enum class Memory : std::uint8_t {
   own,        // of the process: "private"
   allocated,  // from ProcessGroup::allocate()
+  shared,     // the same, with the result in allocate_shared() memory: an all_reduce only
 };
 
 enum class Calls : std::uint8_t {
@@ -50,6 +51,8 @@ struct Point {
   bool is_barrier() const noexcept { return kind == distributed::CollectiveKind::barrier; }
   bool is_in_place() const noexcept;  // one buffer is source and destination
   bool reduces() const noexcept;
+  // Whether there is such a call of ours for buffers in that memory.
+  bool can_lie_in(Memory place) const noexcept;
   // One rank only sends or only receives, and needs not wait for the others.
   bool is_rooted() const noexcept;
   // Elements of one rank's block, as CollectiveCall counts them.
@@ -60,7 +63,7 @@ struct Point {
   int buffer_sets() const noexcept { return calls == Calls::asynchronous ? kCallsInFlight : 1; }
 };
 
-const char* name(Memory memory) noexcept;  // "private", "allocated"
+const char* name(Memory memory) noexcept;  // "private", "allocated", "shared"
 const char* name(Calls calls) noexcept;    // "sync", "async"
 const char* name(Start start) noexcept;    // "auto", "together", "back_to_back"
 // "all_reduce float32 sum, 2 ranks, 1 KiB"

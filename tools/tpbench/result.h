@@ -22,7 +22,7 @@ struct Limits {
 
 // What was measured of one contestant.
 struct ContestantResult {
-  std::string name;  // "private", "allocated" (ours, by memory), or a peer's
+  std::string name;  // "private", "allocated", "shared" (ours, by memory), or a peer's
   bool is_ours = false;
   std::vector<Summary> repeats = {};
 

@@ -32,7 +32,7 @@ struct Raw {
   std::string ops = "sum";
   std::string sizes = "4:64Mi";
   std::string ranks = "2";
-  std::string memories = "private,allocated";
+  std::string memories = "private,allocated,shared";
   std::string calls = "sync";
   std::string start = "auto";
   std::string iterations = "auto";
@@ -103,7 +103,7 @@ void read(Settings& settings, const Raw& raw) {
   settings.ops = named("--ops", raw.ops, enumerators(ReduceOp::sum, ReduceOp::bxor));
   settings.sizes = parse_sizes(raw.sizes);
   settings.ranks = parse_ranks(raw.ranks);
-  settings.memories = named("--memory", raw.memories, enumerators(Memory::own, Memory::allocated));
+  settings.memories = named("--memory", raw.memories, enumerators(Memory::own, Memory::shared));
   settings.calls = named("--calls", raw.calls, enumerators(Calls::blocking, Calls::asynchronous));
   settings.start =
       named("--start", raw.start, enumerators(Start::automatic, Start::back_to_back)).front();
@@ -135,7 +135,10 @@ void add_points(CLI::App& app, Raw& raw) {
                  "or a list")
       ->capture_default_str();
   app.add_option("--ranks", raw.ranks, "numbers of ranks, a list")->capture_default_str();
-  app.add_option("--memory", raw.memories, "of our buffers: private, allocated (in the segment)")
+  app.add_option(
+         "--memory", raw.memories,
+         "of our buffers: private, allocated (in the segment), shared (allocated, and for an\n"
+         "all_reduce: one result that all ranks read, all_reduce_shared)")
       ->capture_default_str();
   app.add_option(
          "--calls", raw.calls,

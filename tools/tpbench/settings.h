@@ -25,7 +25,7 @@ struct Settings {
   std::vector<distributed::ReduceOp> ops = {distributed::ReduceOp::sum};
   std::vector<std::size_t> sizes;
   std::vector<int> ranks = {2};
-  std::vector<Memory> memories = {Memory::own, Memory::allocated};
+  std::vector<Memory> memories = {Memory::own, Memory::allocated, Memory::shared};
   std::vector<Calls> calls = {Calls::blocking};
 
   // How.

@@ -20,9 +20,10 @@ enum class CollectiveKind : std::uint8_t {
   gather = 7,
   scatter = 8,
   all_to_all = 9,
+  all_reduce_shared = 10,
 };
 
-// "barrier" ... "all_to_all"; "unknown" for a value that names no collective.
+// "barrier" ... "all_reduce_shared"; "unknown" for a value that names no collective.
 const char* name(CollectiveKind kind) noexcept;
 
 // The public call that a collective is a part of: for messages. Values are fixed, too.
@@ -33,6 +34,8 @@ enum class CallPurpose : std::uint8_t {
   model_copy = 3,   // of one rank's parameters to all
   buffer_copy = 4,
   gradients = 5,
+  allocate_shared = 6,
+  deallocate_shared = 7,
 };
 
 // "split()", "DistributedDataParallel's gradients", ...; "" for itself and for unknown values.

@@ -76,6 +76,27 @@ class ProcessGroup {
     return start(all_reduce_call<T>(values, op));
   }
 
+  // result := op over the contributors' values, the same bits as all_reduce gives, in memory that
+  // lies once for all ranks: (W + 1) blocks are moved by W ranks together, 2 W at least by
+  // all_reduce. `values` is memory of allocate(), and isn't changed; `result` is what
+  // allocate_shared() of this group gave, or the same part of it on all ranks: CollectiveMismatch
+  // where they differ.
+  //
+  // The result holds until this rank's next call with a result that overlaps it: it's overwritten
+  // only when all ranks that take part have made theirs. So don't start one while another Work on
+  // the same memory is still to be read; and a rank that has joined, and isn't in step, reads it no
+  // more. When a call throws, contents are undefined.
+  template <Element T>
+  Contributors all_reduce_shared(std::span<const std::type_identity_t<T>> values,
+                                 std::span<const T> result, ReduceOp op = ReduceOp::sum) {
+    return run(all_reduce_shared_call<T>(values, result, op));
+  }
+  template <Element T>
+  Work all_reduce_shared_async(std::span<const std::type_identity_t<T>> values,
+                               std::span<const T> result, ReduceOp op = ReduceOp::sum) {
+    return start(all_reduce_shared_call<T>(values, result, op));
+  }
+
   // On `root`, values := op over the contributors' values. Elsewhere values stay as they are.
   template <Element T>
   Contributors reduce(std::span<T> values, int root, ReduceOp op = ReduceOp::sum) {
@@ -190,6 +211,22 @@ class ProcessGroup {
     deallocate_bytes(memory.data());
   }
 
+  // Collective: `count` elements, zero at first, that lie once in the segment and that all ranks
+  // read: for the results of all_reduce_shared(). They are taken from the arena of the group's rank
+  // 0. Where deaths are survived each rank has memory of its own instead, so that no death leaves a
+  // result half written. Throws the same SegmentError on all ranks if there is no room, and
+  // CollectiveMismatch where ranks pass different counts. deallocate_shared() is collective, too,
+  // and takes what allocate_shared() gave: the memory goes when all ranks have called it. Neither
+  // is to be called while some ranks have joined: InvalidArgument.
+  template <Element T>
+  std::span<const T> allocate_shared(std::size_t count) {
+    return {static_cast<const T*>(allocate_shared_bytes(count, sizeof(T))), count};
+  }
+  template <Element T>
+  void deallocate_shared(std::span<const T> memory) {
+    deallocate_shared_bytes(memory.data());
+  }
+
   // The longest a wait of this group lasts, unless JoinOptions or the call say otherwise.
   std::chrono::milliseconds timeout() const noexcept;
 
@@ -219,6 +256,14 @@ class ProcessGroup {
   static CollectiveCall all_reduce_call(std::span<T> values, ReduceOp op) {
     return call_of<T>(CollectiveKind::all_reduce, op, 0, values.size(), values.data(),
                       values.data());
+  }
+  // The library writes there: the memory is the group's, only this view of it is read-only.
+  template <Element T>
+  static CollectiveCall all_reduce_shared_call(std::span<const T> values, std::span<const T> result,
+                                               ReduceOp op) {
+    expect_equal("all_reduce_shared", values.size(), result.size());
+    return call_of<T>(CollectiveKind::all_reduce_shared, op, 0, values.size(), values.data(),
+                      const_cast<T*>(result.data()));
   }
   template <Element T>
   static CollectiveCall reduce_call(std::span<T> values, int root, ReduceOp op) {
@@ -284,6 +329,9 @@ class ProcessGroup {
   void expect_blocks(const char* operation, const char* buffer, std::size_t have,
                      std::size_t block) const;
   std::size_t blocks_of(const char* operation, std::size_t source, std::size_t destination) const;
+  static void expect_equal(const char* operation, std::size_t values, std::size_t result);
+  void* allocate_shared_bytes(std::size_t count, std::size_t element_bytes);
+  void deallocate_shared_bytes(const void* memory);
   void* allocate_bytes(std::size_t count, std::size_t element_bytes);
   void deallocate_bytes(void* memory);
 

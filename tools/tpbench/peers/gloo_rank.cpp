@@ -188,6 +188,7 @@ Operation operation_of(const Point& point, const Contexts& contexts, Buffers buf
     case CollectiveKind::barrier:
       return run_of(std::make_shared<gloo::BarrierAllToAll>(contexts.polling));
     case CollectiveKind::all_reduce:
+    case CollectiveKind::all_reduce_shared:  // a way of ours to make one
     case CollectiveKind::reduce:
     case CollectiveKind::reduce_scatter:
       return typed_reduction(point, contexts, buffers);

@@ -94,6 +94,7 @@ void Call::block() const {
       MPI_Barrier(all);
       break;
     case CollectiveKind::all_reduce:
+    case CollectiveKind::all_reduce_shared:  // a way of ours to make one
       MPI_Allreduce(MPI_IN_PLACE, target, count, type, op, all);
       break;
     case CollectiveKind::reduce:
@@ -127,6 +128,7 @@ void Call::start(MPI_Request* request) const {
       MPI_Ibarrier(all, request);
       break;
     case CollectiveKind::all_reduce:
+    case CollectiveKind::all_reduce_shared:  // a way of ours to make one
       MPI_Iallreduce(MPI_IN_PLACE, target, count, type, op, all, request);
       break;
     case CollectiveKind::reduce:

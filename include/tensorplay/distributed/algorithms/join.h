@@ -14,7 +14,8 @@
 // What happens to             | while some ranks have joined
 // ----------------------------+--------------------------------------------------------------------
 // all_reduce, reduce,         | over the active ranks' values; avg divides by their number
-// reduce_scatter              |
+// reduce_scatter,             |
+// all_reduce_shared           |
 // all_gather, gather,         | blocks of joined ranks are zero
 // all_to_all                  |
 // broadcast, scatter          | InvalidArgument on all active ranks if the root has joined, unless
