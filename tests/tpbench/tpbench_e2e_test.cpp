@@ -104,7 +104,7 @@ BOOST_AUTO_TEST_CASE(the_table_the_csv_and_the_plot_tell_of_each_point) {
 
 BOOST_AUTO_TEST_CASE(join_tells_what_a_context_costs) {
   const auto report = report_of("join");
-  BOOST_TEST(report["join"].size() == 19u);
+  BOOST_TEST(report["join"].size() == 21u);
   for (const nlohmann::json& line : report["join"]) {
     BOOST_TEST(line["median"].get<double>() > 0, line["what"]);
     BOOST_TEST(line["repeats"].size() == 1u);

@@ -18,11 +18,6 @@ namespace {
 using distributed::CollectiveKind;
 using distributed::ReduceOp;
 
-// Peers are built beside this program.
-std::string peer_folder() {
-  return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "peers").string();
-}
-
 bool is_bitwise(ReduceOp op) {
   return op == ReduceOp::band || op == ReduceOp::bor || op == ReduceOp::bxor;
 }
@@ -102,6 +97,10 @@ class CollectiveRun {
 };
 
 }  // namespace
+
+std::string peer_folder() {
+  return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "peers").string();
+}
 
 CampaignSettings campaign_settings(const Settings& settings) {
   CampaignSettings campaign{.repeats = settings.repeats,

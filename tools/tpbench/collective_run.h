@@ -6,11 +6,15 @@
 #include "tools/tpbench/settings.h"
 
 #include <span>
+#include <string>
 
 namespace tensorplay::tpbench {
 
 // Gives the exit code. Throws InvalidArgument, Error.
 int run_collectives(const Settings& settings);
+
+// Where the peers' programs lie: they are built beside this one.
+std::string peer_folder();
 
 // The settings of a campaign; finds out which peers can be measured here, and tells on stderr which
 // can't.

@@ -91,8 +91,8 @@ void time_parts(RigRank& rank, int count, const std::function<void()>& one) {
 
 }  // namespace
 
-std::vector<double> time_notifications(const JoinEffort& effort) {
-  return measure_ranks(2, [&](ProcessGroup& group, RigRank& rank) {
+std::vector<double> time_notifications(int ranks, const JoinEffort& effort) {
+  return measure_ranks(ranks, [&](ProcessGroup& group, RigRank& rank) {
     Reducer reducer(group, 1);
     Join join({reducer}, quiet());
     reducer.notify();

@@ -15,8 +15,8 @@ struct JoinEffort {
   int training_iterations = 40;
 };
 
-// Join::notify_join_context, called again and again.
-std::vector<double> time_notifications(const JoinEffort& effort);
+// Join::notify_join_context, called again and again by each of `ranks` ranks.
+std::vector<double> time_notifications(int ranks, const JoinEffort& effort);
 // The same under throw_on_early_termination, by `ranks` ranks: each waits for the others.
 std::vector<double> time_agreeing_notifications(int ranks, const JoinEffort& effort);
 // From the last rank's end of its loop until all have left the context; no hooks.

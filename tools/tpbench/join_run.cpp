@@ -1,11 +1,15 @@
 #include "tools/tpbench/join_run.h"
 
+#include "tools/tpbench/collective_run.h"
 #include "tools/tpbench/interleaving.h"
 #include "tools/tpbench/job.h"
 #include "tools/tpbench/join_measurements.h"
 #include "tools/tpbench/limit_job.h"
 #include "tools/tpbench/statistics.h"
+#include "tools/tpbench/torch_join.h"
 #include "tools/train/output_file.h"
+
+#include <tensorplay/error.h>
 
 #include <fmt/core.h>
 #include <algorithm>
@@ -17,10 +21,22 @@
 namespace tensorplay::tpbench {
 namespace {
 
+// Lines that PyTorch has, too.
+constexpr const char* kNotify4 = "notification, 4 ranks";
+constexpr const char* kNotify8 = "notification, 8 ranks";
+constexpr const char* kAgree4 = "notification under throw, 4 ranks";
+constexpr const char* kShadow2 = "iteration, 1 of 2 has joined and shadows";
+constexpr const char* kShadow4 = "iteration, 1 of 4 has joined and shadows";
+constexpr const char* kTrainingOff = "DDP iteration, 2 ranks, Join off";
+constexpr const char* kTrainingOn = "DDP iteration, 2 ranks, Join on";
+constexpr const char* kTrainingUneven = "DDP iteration, 2 ranks, 1 joins after a half";
+
 using Json = nlohmann::ordered_json;
 
 constexpr double kNano = 1e9, kMicro = 1e6, kMilli = 1e3, kKibi = 1.0 / 1024;
 constexpr int kInitRanks = 8;
+constexpr const char* kTorch = "torch";
+constexpr int kTorchIterations = 400;
 constexpr std::size_t kSmall = std::size_t{1} << 10, kLarge = std::size_t{1} << 20;
 
 // Lines in the order in which they were first told, a value per repeat.
@@ -32,6 +48,11 @@ class Table {
     figure.what = what;
     figure.unit = unit;
     figure.repeats.push_back(value);
+  }
+  // Of a line that has been told.
+  void add_peer(const char* what, const char* peer, double value) {
+    const auto known = std::ranges::find(figures_, what, &JoinFigure::what);
+    if (known != figures_.end()) known->peers[peer].push_back(value);
   }
   std::vector<JoinFigure> take() { return std::move(figures_); }
 
@@ -51,7 +72,14 @@ JoinEffort effort_of(const Settings& settings) {
 class JoinRun {
  public:
   explicit JoinRun(const Settings& settings)
-      : settings_(settings), effort_(effort_of(settings)), limits_(start_limit_job(2, 1)) {}
+      : settings_(settings), effort_(effort_of(settings)), limits_(start_limit_job(2, 1)) {
+    if (settings.mode != Mode::join || !settings.peers_are_found) return;
+    try {
+      python_ = find_torch_python();
+    } catch (const Error& error) {
+      go_without_torch(error);
+    }
+  }
 
   std::vector<JoinFigure> run() {
     for (int i = 0; i < settings_.repeats; ++i) {
@@ -61,6 +89,7 @@ class JoinRun {
       active_ranks(join_figure::kActiveRatioLarge, kLarge);
       training();
       starts();
+      torch();
     }
     return table_.take();
   }
@@ -73,14 +102,15 @@ class JoinRun {
   }
 
   void notifications() {
-    table_.add(join_figure::kNotify, "ns", median(time_notifications(effort_)) * kNano);
+    table_.add(join_figure::kNotify, "ns", median(time_notifications(2, effort_)) * kNano);
+    table_.add(kNotify4, "ns", median(time_notifications(4, effort_)) * kNano);
+    table_.add(kNotify8, "ns", median(time_notifications(8, effort_)) * kNano);
     const Repeat repeat =
         in_turns({[&] { return summarise(time_agreeing_notifications(2, effort_)); }});
     const double seconds = repeat.results[0].median;
     table_.add(join_figure::kAgree, "us", seconds * kMicro);
     table_.add(join_figure::kAgreeToLine, "x", seconds / median(repeat.probes));
-    table_.add("notification under throw, 4 ranks", "us",
-               median(time_agreeing_notifications(4, effort_)) * kMicro);
+    table_.add(kAgree4, "us", median(time_agreeing_notifications(4, effort_)) * kMicro);
   }
 
   void contexts() {
@@ -88,10 +118,8 @@ class JoinRun {
     table_.add("joining, 4 ranks", "us", median(time_joining(4, effort_)) * kMicro);
     table_.add("iteration, 1 of 2 has joined and sleeps", "us",
                median(time_iterations(2, Joined::asleep, effort_)) * kMicro);
-    table_.add("iteration, 1 of 2 has joined and shadows", "us",
-               median(time_iterations(2, Joined::in_step, effort_)) * kMicro);
-    table_.add("iteration, 1 of 4 has joined and shadows", "us",
-               median(time_iterations(4, Joined::in_step, effort_)) * kMicro);
+    table_.add(kShadow2, "us", median(time_iterations(2, Joined::in_step, effort_)) * kMicro);
+    table_.add(kShadow4, "us", median(time_iterations(4, Joined::in_step, effort_)) * kMicro);
   }
 
   void active_ranks(const char* what, std::size_t bytes) {
@@ -105,9 +133,9 @@ class JoinRun {
 
   void training() {
     const TrainingTimes times = time_training(2, effort_);
-    table_.add("DDP iteration, 2 ranks, Join off", "us", median(times.disabled) * kMicro);
-    table_.add("DDP iteration, 2 ranks, Join on", "us", median(times.enabled) * kMicro);
-    table_.add("DDP iteration, 2 ranks, 1 joins after a half", "us", median(times.uneven) * kMicro);
+    table_.add(kTrainingOff, "us", median(times.disabled) * kMicro);
+    table_.add(kTrainingOn, "us", median(times.enabled) * kMicro);
+    table_.add(kTrainingUneven, "us", median(times.uneven) * kMicro);
     table_.add(join_figure::kTrainingRatio, "x", median_ratio(times.enabled, times.disabled));
   }
 
@@ -120,8 +148,41 @@ class JoinRun {
     table_.add(join_figure::kSegment, "KiB", segment_bytes(kInitRanks) * kKibi);
   }
 
+  void torch() {
+    if (python_.empty()) return;
+    try {
+      add(time_torch(python_, peer_folder() + "/torch_join_peer.py",
+                     std::min(kTorchIterations, effort_.iterations)));
+    } catch (const Error& error) {
+      go_without_torch(error);
+    }
+  }
+
+  void go_without_torch(const Error& error) {
+    std::cerr << "tpbench: without torch: " << error.what() << std::endl;
+    python_.clear();
+  }
+
+  void add(const TorchTimes& times) {
+    const auto add = [&](const char* line, const char* what, int ranks, double unit) {
+      table_.add_peer(line, kTorch, times.at({what, ranks}) * unit);
+    };
+    add(join_figure::kNotify, "notify", 2, kNano);
+    add(kNotify4, "notify", 4, kNano);
+    add(kNotify8, "notify", 8, kNano);
+    add(join_figure::kAgree, "throw", 2, kMicro);
+    add(kAgree4, "throw", 4, kMicro);
+    add(kShadow2, "shadow", 2, kMicro);
+    add(kShadow4, "shadow", 4, kMicro);
+    add(kTrainingOff, "off", 2, kMicro);
+    add(kTrainingOn, "on", 2, kMicro);
+    add(kTrainingUneven, "uneven", 2, kMicro);
+    add(join_figure::kTrainingRatio, "on", 2, 1 / times.at({"off", 2}));
+  }
+
   const Settings& settings_;
   JoinEffort effort_;
+  std::string python_;  // that has PyTorch; empty: go without
   std::unique_ptr<Job> limits_;
   Table table_;
 };

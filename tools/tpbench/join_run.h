@@ -16,7 +16,7 @@ struct JoinFigure {
   std::string what;
   std::string unit;
   std::vector<double> repeats = {};
-  // What others need for the same, by their names; none so far as tpbench itself knows.
+  // What others need for the same, by their names: "torch".
   std::map<std::string, std::vector<double>> peers = {};
 };
 
@@ -32,7 +32,8 @@ inline constexpr const char* kStart = "spawn until all have their group, 8 ranks
 inline constexpr const char* kSegment = "memory of a segment, 8 ranks";
 }  // namespace join_figure
 
-// Measures all lines, things that are compared in turns.
+// Measures all lines, things that are compared in turns; PyTorch too, repeat by repeat, in a run of
+// `tpbench join` that looks for peers by itself. Tells on stderr why it goes without.
 std::vector<JoinFigure> measure_join(const Settings& settings);
 
 // A table: what, the median, least and greatest over the repeats, and a column per peer.

@@ -206,7 +206,10 @@ Settings parse_settings(const std::vector<std::string>& arguments) {
   Raw raw;
   add_points(app, raw);
   add_manner(app, settings, raw);
-  const auto* join = app.add_subcommand("join", "What a Join context costs")->fallthrough();
+  const auto* join =
+      app.add_subcommand("join",
+                         "What a Join context costs, beside PyTorch's (tools/setup --torch)")
+          ->fallthrough();
   const auto* check =
       app.add_subcommand("check", "Whether the figures that the project promises are reached")
           ->fallthrough();
