@@ -77,8 +77,8 @@ class ProcessGroup {
   }
 
   // result := op over the contributors' values, the same bits as all_reduce gives, in memory that
-  // lies once for all ranks: (W + 1) blocks are moved by W ranks together, 2 W at least by
-  // all_reduce. `values` is memory of allocate(), and isn't changed; `result` is what
+  // lies once for all ranks: W ranks together read W blocks and write one, where all_reduce writes
+  // W. `values` is memory of allocate(), and isn't changed; `result` is what
   // allocate_shared() of this group gave, or the same part of it on all ranks: CollectiveMismatch
   // where they differ.
   //
