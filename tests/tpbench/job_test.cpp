@@ -12,9 +12,12 @@
 #include <unistd.h>
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <csignal>
 #include <functional>
+#include <iostream>
 #include <memory>
 #include <span>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -82,6 +85,25 @@ BOOST_AUTO_TEST_CASE(a_program_that_fails_is_told_with_what_it_wrote) {
     return std::string(error.what()) == "peer (2 ranks) has ended too early: no network\n";
   };
   BOOST_CHECK_EXCEPTION(Job("peer", 2, command, {}), Error, is_told);
+}
+
+BOOST_AUTO_TEST_CASE(a_job_that_does_not_leave_is_ended_and_that_is_told) {
+  std::ostringstream told;
+  std::streambuf* const before = std::cerr.rdbuf(told.rdbuf());
+  job_of(1, [](RigRank&, const Order&) {}).reset();
+  const std::string none = told.str();
+  auto job = std::make_unique<Job>("deaf", 1, [&](Rig& rig) {
+    std::signal(SIGTERM, SIG_IGN);
+    RigRank(rig, 0).serve([](RigRank& rank, const Order&) { rank.note(1); });
+    for (;;) ::pause();
+  });
+  job.reset();
+  std::cerr.rdbuf(before);
+  BOOST_TEST(none == "");
+  BOOST_TEST(told.str().find("doesn't end when asked to, and gets 15 (SIGTERM)") !=
+             std::string::npos);
+  BOOST_TEST(told.str().find("doesn't end when asked to, and gets 9 (SIGKILL)") !=
+             std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(a_wrong_result_is_found_in_every_element) {

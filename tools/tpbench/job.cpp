@@ -1,5 +1,6 @@
 #include "tools/tpbench/job.h"
 
+#include "lib/multiprocessing/process_end.h"
 #include "lib/sync/futex.h"
 
 #include <tensorplay/error.h>
@@ -102,19 +103,22 @@ Job::~Job() {
   end();
 }
 
+// Asked first, also if it has failed: an MPI whose ranks are killed leaves its files in /dev/shm.
 void Job::end() noexcept {
   RigMemory& memory = rig_.memory();
-  if (!has_failed_) {
-    memory.order = {.task = Task::leave};
-    memory.order_number.fetch_add(1);
-    sync::futex_wake_all(memory.order_number);
-    if (ends_within(*process_, kGraceMilliseconds)) {
-      process_->reap();
-      return;
+  memory.order = {.task = Task::leave};
+  memory.order_number.fetch_add(1);
+  sync::futex_wake_all(memory.order_number);
+  for (const int signal : {SIGTERM, SIGKILL}) {
+    if (ends_within(*process_, kGraceMilliseconds)) break;
+    std::cerr << "tpbench: " << name_ << " (pid " << process_->pid()
+              << ") doesn't end when asked to, and gets " << multiprocessing::signal_text(signal);
+    if (signal == SIGKILL && output_.is_open()) {
+      std::cerr << "; look into /dev/shm for files that it has left and nobody uses";
     }
+    std::cerr << std::endl;
+    process_->signal(signal);
   }
-  process_->signal(SIGTERM);
-  if (!ends_within(*process_, kGraceMilliseconds)) process_->signal(SIGKILL);
   process_->reap();
 }
 

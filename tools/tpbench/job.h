@@ -13,7 +13,8 @@
 namespace tensorplay::tpbench {
 
 // The job's launcher is a child of this process, killed with it: a fork that starts the ranks, or a
-// peer's mpirun. Ends the job when it is destroyed.
+// peer's mpirun. Ends the job when it is destroyed: asks it to leave, waits, and only then ends it
+// by SIGTERM, and then by SIGKILL, telling so on stderr.
 //
 // Made when all ranks are there, so that no two jobs start at once: two of Open MPI's mpirun would
 // be in each other's way. Throws as samples().
