@@ -1,5 +1,6 @@
 #include "lib/algorithms/iteration_work.h"
 
+#include "lib/distributed/engine_directory.h"
 #include "lib/sync/join_board.h"
 
 #include <tensorplay/error.h>
@@ -63,8 +64,17 @@ class AllHaveTold final : public sync::Condition {
 
 }  // namespace
 
+std::optional<Work> IterationWork::of(const GroupEngine& engine, std::uint64_t iteration) noexcept {
+  const auto make = [](const WorkOrigin& origin) -> std::shared_ptr<WorkState> {
+    return std::make_shared<IterationWork>(origin.group, origin.generation, origin.iteration);
+  };
+  // In its place at once: to copy it would take longer than all the rest.
+  return std::optional<Work>(std::in_place, make, engine.directory_number(),
+                             engine.membership().generation, iteration);
+}
+
 std::shared_ptr<GroupEngine> IterationWork::engine() const {
-  auto engine = engine_.lock();
+  auto engine = find_engine(engine_);
   if (!engine) throw InvalidArgument("the process group of this notification was given up");
   return engine;
 }

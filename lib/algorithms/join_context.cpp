@@ -151,8 +151,7 @@ std::optional<Work> JoinContext::notify(Joinable& joinable) {
   const ProcessGroup& handle = joinable.join_process_group();
   engine.membership().tag = handle.tag() == 0 ? static_cast<std::uint16_t>(index + 1) : 0;
   if (index != 0) return std::nullopt;
-  return Work(std::make_shared<IterationWork>(
-      engine.weak_from_this(), engine.membership().generation, board_->iterations()));
+  return IterationWork::of(engine, board_->iterations());
 }
 
 // The first Joinable to notify sets the pace: its uses begin the iterations. Another one that is

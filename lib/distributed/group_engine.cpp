@@ -3,6 +3,7 @@
 #include "lib/base/fault_point.h"
 #include "lib/collectives/small.h"
 #include "lib/distributed/call_check.h"
+#include "lib/distributed/engine_directory.h"
 #include "lib/distributed/group_slots.h"
 #include "lib/sync/activity.h"
 #include "lib/sync/arrival.h"
@@ -23,11 +24,13 @@ GroupEngine::GroupEngine(std::shared_ptr<Job> job, int slot, int self, std::vect
       membership_(memory_.size()),
       vaults_(job_->arena(), memory_, membership_.lost),
       survives_(job_->segment()->header().on_peer_failure == PeerFailurePolicy::continue_without),
-      exceptions_at_start_(std::uncaught_exceptions()) {
+      exceptions_at_start_(std::uncaught_exceptions()),
+      directory_number_(enter_engine(*this)) {
   job_->add(*this);
 }
 
 GroupEngine::~GroupEngine() {
+  remove_engine(directory_number_);
   job_->remove(*this);
   if (job_->is_forked_copy()) return;
   const bool raised = std::uncaught_exceptions() > exceptions_at_start_;

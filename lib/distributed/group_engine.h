@@ -46,6 +46,9 @@ class GroupEngine : public std::enable_shared_from_this<GroupEngine> {
   GroupEngine(std::shared_ptr<Job> job, int slot, int self, std::vector<int> world_ranks);
   ~GroupEngine();
 
+  // By which find_engine() finds it as long as it lives.
+  std::uint64_t directory_number() const noexcept { return directory_number_; }
+
   int rank() const noexcept { return memory_.self(); }
   int size() const noexcept { return memory_.size(); }
   Job& job() noexcept { return *job_; }
@@ -185,6 +188,7 @@ class GroupEngine : public std::enable_shared_from_this<GroupEngine> {
   std::chrono::steady_clock::time_point next_look_{};
   bool asking_ = false;  // in look_now_and_then(): whoever asks isn't stuck
   int exceptions_at_start_;
+  std::uint64_t directory_number_;
 };
 
 }  // namespace tensorplay::distributed

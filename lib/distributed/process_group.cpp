@@ -87,8 +87,13 @@ void ProcessGroup::deallocate_bytes(void* memory) {
 
 // --- Work ---
 
+std::shared_ptr<WorkState> Work::state() const {
+  return state_ || origin_.make == nullptr ? state_ : origin_.make(origin_);
+}
+
 Contributors Work::wait() {
-  return state_ ? state_->wait({}) : Contributors{};
+  const auto asked = state();
+  return asked ? asked->wait({}) : Contributors{};
 }
 
 Contributors Work::wait(std::chrono::milliseconds timeout) {
@@ -96,19 +101,23 @@ Contributors Work::wait(std::chrono::milliseconds timeout) {
     throw InvalidArgument("Work::wait(): timeout is " + std::to_string(timeout.count()) +
                           " ms; it must not be negative");
   }
-  return state_ ? state_->wait(timeout) : Contributors{};
+  const auto asked = state();
+  return asked ? asked->wait(timeout) : Contributors{};
 }
 
 bool Work::is_completed() {
-  return !state_ || state_->is_completed();
+  const auto asked = state();
+  return !asked || asked->is_completed();
 }
 
 Contributors Work::contributors() const {
-  return state_ ? state_->contributors() : Contributors{};
+  const auto asked = state();
+  return asked ? asked->contributors() : Contributors{};
 }
 
 std::int64_t Work::result() {
-  return state_ ? state_->result() : 0;
+  const auto asked = state();
+  return asked ? asked->result() : 0;
 }
 
 }  // namespace tensorplay::distributed

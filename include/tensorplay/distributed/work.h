@@ -11,6 +11,15 @@ namespace tensorplay::distributed {
 
 class WorkState;  // what a Work refers to; known to the library only
 
+// How the state of a Work comes about when somebody first asks. For the library: a notification is
+// hardly ever asked for its result, and is to cost less than an allocation.
+struct WorkOrigin {
+  std::shared_ptr<WorkState> (*make)(const WorkOrigin& origin) = nullptr;
+  std::uint64_t group = 0;
+  std::uint64_t generation = 0;
+  std::uint64_t iteration = 0;
+};
+
 // The handle of an asynchronous operation. Copyable; copies refer to the same operation.
 //
 // The buffers passed to the operation belong to it until wait() has returned or is_completed() has
@@ -25,6 +34,9 @@ class Work {
  public:
   Work() = default;  // refers to nothing: is_completed() is true, wait() returns no contributors
   explicit Work(std::shared_ptr<WorkState> state) noexcept : state_(std::move(state)) {}
+  Work(decltype(WorkOrigin::make) make, std::uint64_t group, std::uint64_t generation,
+       std::uint64_t iteration) noexcept
+      : origin_{make, group, generation, iteration} {}
 
   // Blocks until the operation has ended on this rank: source and destination are the caller's
   // again, and the destination holds the result. Gives the ranks that contributed.
@@ -51,7 +63,10 @@ class Work {
   std::int64_t result();
 
  private:
+  std::shared_ptr<WorkState> state() const;
+
   std::shared_ptr<WorkState> state_;
+  WorkOrigin origin_;
 };
 
 }  // namespace tensorplay::distributed
