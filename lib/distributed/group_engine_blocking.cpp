@@ -10,8 +10,13 @@
 namespace tensorplay::distributed {
 namespace {
 
-// Some line transfers. Who has to wait longer does it as everybody else: see Waiter.
+// Some line transfers, where everybody has a CPU. Who has to wait longer, or shares its CPU with
+// those it waits for, does it as everybody else: see Waiter.
 constexpr int kPolls = 50;
+
+bool is_over(const Operation& operation) noexcept {
+  return operation.stage == Stage::done || operation.refused;
+}
 
 }  // namespace
 
@@ -58,13 +63,12 @@ bool GroupEngine::may_be_quick(const Operation& operation) const noexcept {
 bool GroupEngine::run_at_once(Operation& operation) {
   take_number(operation);
   post(operation);
-  for (int poll = 0; poll < kPolls && !operation.refused; ++poll) {
-    advance(operation);
-    if (operation.stage != Stage::done) continue;
-    sync::publish_completed(memory_.own(), operation.number);
-    return true;
-  }
-  return false;
+  advance(operation);
+  const bool may_poll = job_->has_cpus_for(size() - membership_.absent_count());
+  for (int poll = 1; may_poll && poll < kPolls && !is_over(operation); ++poll) advance(operation);
+  if (operation.stage != Stage::done) return false;
+  sync::publish_completed(memory_.own(), operation.number);
+  return true;
 }
 
 }  // namespace tensorplay::distributed

@@ -79,6 +79,16 @@ bool Job::others_busy(const GroupEngine& group) const noexcept {
   });
 }
 
+bool Job::has_cpus_for(int rank_count) noexcept {
+  if (usable_cpus_ != 0) return rank_count <= usable_cpus_;
+  const shm::SegmentHeader& header = segment_->header();
+  // Acquire: pairs with the release of each rank that has attached; its CPUs are counted below.
+  const std::uint32_t attached = header.attached_count.load(std::memory_order_acquire);
+  const int cpus = sync::usable_cpus(header);
+  if (attached >= header.world_size) usable_cpus_ = cpus;
+  return rank_count <= cpus;
+}
+
 bool Job::any_group_failed() const noexcept {
   return std::any_of(groups_.begin(), groups_.end(),
                      [](const GroupEngine* group) { return group->failed(); });

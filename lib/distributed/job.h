@@ -50,6 +50,9 @@ class Job {
     sync::Waiter(*segment_, world_rank_).wait(condition, rank_count);
   }
 
+  // Whether so many ranks can run at once: then it pays to poll. Cheap once all have attached.
+  bool has_cpus_for(int rank_count) noexcept;
+
   bool any_group_failed() const noexcept;
   // Gives back what the groups keep of the arena without using it; whether there was anything.
   bool reclaim() noexcept;
@@ -77,6 +80,7 @@ class Job {
   std::atomic<std::thread::id> user_{};  // who made it busy
   std::atomic<bool> exiting_{false};     // the process ends: busy for good
   unsigned fork_generation_;
+  int usable_cpus_ = 0;  // of the job; 0 until it's known for good
 };
 
 // Held during every public call: tells misuse by two threads, by a forked child, and in a process

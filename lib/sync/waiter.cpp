@@ -12,8 +12,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kBarePolls = 200;
-constexpr int kBarePollsOversubscribed = 30;
-constexpr int kYields = 8;
+// So many turns of the ranks that share a CPU. With fewer, a rank that has a CPU to itself for the
+// moment falls asleep before the others are through, and waking it takes as long as some switches.
+constexpr int kYields = 30;
 // About two line transfers under way and the time to fill a small buffer: what a peer that is
 // running needs. Longer waits are for peers that aren't.
 constexpr std::chrono::microseconds kSpin{20};
@@ -73,7 +74,7 @@ bool Waiter::spin(Condition& condition, int rank_count) const {
     return poll_times(condition, kBarePolls) || spin_with_pauses(condition) ||
            yield_for_a_while(condition);
   }
-  return poll_times(condition, kBarePollsOversubscribed) || yield_times(condition, kYields);
+  return condition.poll() || yield_times(condition, kYields);
 }
 
 void Waiter::wait(Condition& condition, int rank_count) const {
