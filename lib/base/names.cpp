@@ -2,6 +2,7 @@
 #include <tensorplay/distributed/collective_call.h>
 #include <tensorplay/distributed/contributors.h>
 #include <tensorplay/distributed/peer_failure_policy.h>
+#include <tensorplay/distributed/streaming_stores.h>
 
 namespace tensorplay::distributed {
 
@@ -59,6 +60,18 @@ const char* name(PeerFailurePolicy policy) noexcept {
       return "raise";
     case PeerFailurePolicy::continue_without:
       return "continue_without";
+  }
+  return "unknown";
+}
+
+const char* name(StreamingStores choice) noexcept {
+  switch (choice) {
+    case StreamingStores::automatic:
+      return "auto";
+    case StreamingStores::never:
+      return "never";
+    case StreamingStores::always:
+      return "always";
   }
   return "unknown";
 }

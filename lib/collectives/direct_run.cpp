@@ -115,7 +115,7 @@ bool DirectRun::reduce_slice() {
 bool DirectRun::copy_to_all(std::size_t begin, const std::byte* result, std::size_t bytes) {
   return exchange_.participants.all_of([&](int member) {
     if (sync::has_failed(exchange_.memory->header())) return false;
-    move_bytes(destinations_[static_cast<std::size_t>(member)] + begin, result, bytes);
+    copy_out(exchange_, destinations_[static_cast<std::size_t>(member)] + begin, result, bytes);
     return true;
   });
 }

@@ -1,15 +1,27 @@
 #include "lib/collectives/exchange.h"
 
+#include "lib/reduce/streaming_copy.h"
+
 #include <tensorplay/error.h>
 
 #include <bit>
 #include <cstring>
+#include <functional>
 #include <string>
 
 namespace tensorplay::collectives {
 
 void move_bytes(std::byte* destination, const std::byte* source, std::size_t bytes) noexcept {
   if (destination != source && bytes != 0) std::memmove(destination, source, bytes);
+}
+
+void copy_out(const Exchange& exchange, std::byte* destination, const std::byte* source,
+              std::size_t bytes) noexcept {
+  const std::less_equal<const std::byte*> not_behind;
+  const bool apart =
+      not_behind(destination + bytes, source) || not_behind(source + bytes, destination);
+  if (exchange.streams && apart) return reduce::streaming_copy(destination, source, bytes);
+  move_bytes(destination, source, bytes);
 }
 
 void reduce_into(const Exchange& exchange, std::byte* destination, const void* const* sources,

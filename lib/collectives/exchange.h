@@ -24,6 +24,7 @@ struct Exchange {
   // Where a peer's death is survived: the members that are known to be gone, a set that grows while
   // the operation is under way; null where it isn't survived.
   const MemberSet* lost = nullptr;
+  bool streams = false;  // copies to destinations go past the caches: see copy_stores.h
 
   int self() const noexcept { return memory->self(); }
   bool supplies() const noexcept { return sources.contains(self()); }
@@ -47,6 +48,10 @@ void deliver(const Exchange& exchange, std::size_t begin, std::size_t end, At&& 
 // Copies unless it would copy to itself; ranges may overlap.
 void move_bytes(std::byte* destination, const std::byte* source, std::size_t bytes) noexcept;
 
+// Copies to a destination, of this rank or another, in the way that the operation has chosen.
+void copy_out(const Exchange& exchange, std::byte* destination, const std::byte* source,
+              std::size_t bytes) noexcept;
+
 // The two halves of deliver(), on addresses by rank order.
 void reduce_into(const Exchange& exchange, std::byte* destination, const void* const* sources,
                  std::size_t source_count, std::size_t bytes);
@@ -64,7 +69,7 @@ void deliver(const Exchange& exchange, std::size_t begin, std::size_t end, At&& 
   zero_absent_blocks(exchange, begin, end);
   exchange.sources.for_each([&](int member) {
     std::byte* block = exchange.destination_block(exchange.shape.block_written_from(member));
-    move_bytes(block + begin, at(member), end - begin);
+    copy_out(exchange, block + begin, at(member), end - begin);
   });
 }
 

@@ -1,5 +1,6 @@
 #include "lib/collectives/large_run.h"
 
+#include "lib/collectives/copy_stores.h"
 #include "lib/collectives/direct_run.h"
 #include "lib/collectives/shared_run.h"
 #include "lib/collectives/staged_run.h"
@@ -7,7 +8,8 @@
 
 namespace tensorplay::collectives {
 
-std::unique_ptr<LargeRun> make_large_run(const Exchange& exchange, StagingLease& lease) {
+std::unique_ptr<LargeRun> make_large_run(Exchange exchange, StagingLease& lease) {
+  exchange.streams = copies_stream(exchange);
   if (exchange.lost != nullptr) return std::make_unique<VaultedRun>(exchange);
   if (exchange.shape.has_shared_result()) return std::make_unique<SharedRun>(exchange);
   if (DirectRun::possible(exchange)) return std::make_unique<DirectRun>(exchange);

@@ -29,8 +29,8 @@ struct StagingLease {
 
 // The run for this exchange: from vaults where a peer's death is to be survived; else into the one
 // result that all read, straight from arena to arena if everything lies there, and through the
-// staging buffers otherwise. Throws
-// SegmentError if a peer's arrival names a place outside its arena.
-std::unique_ptr<LargeRun> make_large_run(const Exchange& exchange, StagingLease& lease);
+// staging buffers otherwise. Throws SegmentError if a peer's arrival names a place outside its
+// arena. Decides whether the operation streams, which may take the time of a measurement.
+std::unique_ptr<LargeRun> make_large_run(Exchange exchange, StagingLease& lease);
 
 }  // namespace tensorplay::collectives

@@ -184,8 +184,8 @@ void StagedRun::collect_slices(std::uint64_t k) noexcept {
   exchange_.contributors.for_each([&](int member) {
     if (member == exchange_.self()) return;  // it's there already: see reduce()
     const ByteRange part = slice(member, range.size());
-    std::memcpy(exchange_.destination + range.begin + part.begin,
-                exchange_.memory->staging(member, k) + part.begin, part.size());
+    copy_out(exchange_, exchange_.destination + range.begin + part.begin,
+             exchange_.memory->staging(member, k) + part.begin, part.size());
   });
 }
 

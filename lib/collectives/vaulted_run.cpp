@@ -128,7 +128,7 @@ bool VaultedRun::collect(Worker& worker) {
     const std::size_t bytes = std::min(shm::kChunkBytes, worker.end - worker.begin - offset);
     std::byte* destination = exchange_.destination + worker.begin + offset;
     if (is_reduced(worker)) {
-      move_bytes(destination, results + offset, bytes);
+      copy_out(exchange_, destination, results + offset, bytes);
     } else if (exchange_.lost->contains(worker.member)) {
       reduce_chunk(worker, worker.collected, destination);
     } else {

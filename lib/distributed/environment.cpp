@@ -208,6 +208,16 @@ PeerFailurePolicy peer_failure_policy_of(const Environment& environment) {
 
 }  // namespace
 
+StreamingStores streaming_stores_of(const Environment& environment) {
+  const char* variable = "TENSORPLAY_STREAMING_STORES";
+  const std::string text = environment.variable(variable).value_or("auto");
+  for (const auto choice :
+       {StreamingStores::automatic, StreamingStores::never, StreamingStores::always}) {
+    if (text == name(choice)) return choice;
+  }
+  refuse(variable, text, ": auto, never or always is needed");
+}
+
 Environment Environment::of_this_process() {
   Environment environment;
   environment.variable = [](const char* name) -> std::optional<std::string> {
@@ -230,6 +240,7 @@ ProcessGroupOptions options_from(const Environment& environment) {
   options.launch = launch_of(environment, launcher);
   options.timeout = timeout_of(environment).value_or(options.timeout);
   options.on_peer_failure = peer_failure_policy_of(environment);
+  options.streaming_stores = streaming_stores_of(environment);
   return options;
 }
 

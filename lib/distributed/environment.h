@@ -23,4 +23,8 @@ struct Environment {
 // As documented at from_environment(). Calls nothing but the two functions, in the calling thread.
 ProcessGroupOptions options_from(const Environment& environment);
 
+// What TENSORPLAY_STREAMING_STORES says. Throws InvalidArgument for anything but "auto", "never"
+// and "always".
+StreamingStores streaming_stores_of(const Environment& environment);
+
 }  // namespace tensorplay::distributed

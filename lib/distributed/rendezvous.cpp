@@ -81,7 +81,8 @@ std::optional<ProcessGroup> find_and_attach(const std::string& name,
 ProcessGroup meet(const ProcessGroupOptions& options, Clock::time_point deadline) {
   const std::string name = shm::Segment::name_of(options.job_name);
   const shm::SegmentOptions segment_options{options.world_size, options.arena_bytes,
-                                            options.on_peer_failure, options.launch};
+                                            options.on_peer_failure, options.launch,
+                                            options.streaming_stores};
   for (;;) {
     if (auto group = make_and_attach(name, segment_options, options)) return *group;
     if (auto group = find_and_attach(name, segment_options, options)) return *group;

@@ -2,6 +2,7 @@
 
 #include "lib/base/exception_text.h"
 #include "lib/distributed/attach.h"
+#include "lib/distributed/environment.h"
 #include "lib/multiprocessing/run_children.h"
 #include "lib/shm/segment.h"
 
@@ -23,6 +24,11 @@ void check_world_size(int world_size) {
                         "; it must be 1 ... " + std::to_string(kRankCountMax));
 }
 
+distributed::StreamingStores streaming_stores_of(const SpawnOptions& options) {
+  if (options.streaming_stores) return *options.streaming_stores;
+  return distributed::streaming_stores_of(distributed::Environment::of_this_process());
+}
+
 PeerFailure::Cause cause_of(const ChildEnd& end) {
   if (end.process.how == ProcessEnd::How::killed) return PeerFailure::Cause::killed;
   const bool returned = !end.report || end.report->kind == ChildReport::Kind::finished;
@@ -38,7 +44,8 @@ SpawnReport spawn(int world_size, const std::function<void(ProcessGroup&)>& body
   const std::shared_ptr<shm::Segment> segment =
       shm::Segment::create_anonymous({.world_size = world_size,
                                       .arena_bytes = options.arena_bytes,
-                                      .on_peer_failure = options.on_peer_failure});
+                                      .on_peer_failure = options.on_peer_failure,
+                                      .streaming_stores = streaming_stores_of(options)});
 
   // The group ends with this frame, by return or by unwinding: before the child reports.
   const auto live = [&](int rank) {

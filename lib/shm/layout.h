@@ -26,6 +26,7 @@
 #include <tensorplay/distributed/collective_call.h>
 #include <tensorplay/distributed/contributors.h>
 #include <tensorplay/distributed/peer_failure_policy.h>
+#include <tensorplay/distributed/streaming_stores.h>
 
 #include <pthread.h>
 
@@ -41,7 +42,7 @@ namespace tensorplay::shm {
 
 // "TNSRPLAY" in the order of the bytes: tells our segments from other people's files.
 inline constexpr std::uint64_t kMagic = 0x59414c5052534e54;
-inline constexpr std::uint32_t kLayoutVersion = 12;  // bump on any change in this file
+inline constexpr std::uint32_t kLayoutVersion = 13;  // bump on any change in this file
 
 using distributed::kRankCountMax;
 inline constexpr int kGroupCountMax = 64;
@@ -140,6 +141,13 @@ struct RankBlock {
 
 enum class SegmentState : std::uint32_t { building = 0, ready = 1 };
 
+// How results are copied to large destinations: through the caches, or past them.
+enum class CopyStores : std::uint32_t { undecided = 0, plain = 1, streaming = 2 };
+// Destinations of kCopyClassBytes or more are divided into classes, each from four times the bytes
+// of the one before.
+inline constexpr std::size_t kCopyClassBytes = 256 * 1024;
+inline constexpr int kCopyClasses = 5;
+
 struct SegmentHeader {
   // Written by the maker, then constant; valid once `state` is ready.
   std::uint64_t magic;
@@ -152,7 +160,7 @@ struct SegmentHeader {
   std::uint64_t share_bytes;
   std::uint32_t owner_uid;
   distributed::PeerFailurePolicy on_peer_failure;
-  std::uint32_t reserved;
+  distributed::StreamingStores streaming_stores;
   std::atomic<SegmentState> state;
 
   // Ranks asleep anywhere in the job: whoever publishes something looks here before it looks at
@@ -168,6 +176,9 @@ struct SegmentHeader {
   // Ranks that have attached, ever; and the union of the CPUs that they may run on.
   alignas(kSeparationBytes) std::atomic<std::uint32_t> attached_count;
   std::array<std::atomic<std::uint64_t>, 16> usable_cpus;
+  // By class of sizes, where `streaming_stores` leaves it to measurement. Settled once, by the
+  // first rank that has measured it: by compare-exchange from `undecided`.
+  alignas(kSeparationBytes) std::array<std::atomic<CopyStores>, kCopyClasses> copy_stores;
 };
 
 inline constexpr std::uint32_t kSlotInUse = 0xffffffff;    // by a group whose members know it

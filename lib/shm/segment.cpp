@@ -92,6 +92,7 @@ std::shared_ptr<Segment> Segment::make(std::shared_ptr<MemoryFile> file, const G
   header.arena_bytes = geometry.arena_bytes;
   header.owner_uid = geteuid();
   header.on_peer_failure = options.on_peer_failure;
+  header.streaming_stores = options.streaming_stores;
   header.launch = options.launch;
   header.share_bytes = share;
   return segment;
@@ -166,6 +167,9 @@ Geometry checked_geometry(const SegmentHeader& header, const std::string& name,
   }
   if (header.on_peer_failure > distributed::PeerFailurePolicy::continue_without) {
     refuse(name, "its header can't be right: no such policy for peer failures", remedy);
+  }
+  if (header.streaming_stores > distributed::StreamingStores::always) {
+    refuse(name, "its header can't be right: no such choice of streaming stores", remedy);
   }
   if (header.segment_bytes != geometry.segment_bytes || file_bytes != geometry.segment_bytes) {
     refuse(name,
@@ -252,6 +256,13 @@ void Segment::expect(const SegmentOptions& options) const {
            std::string("its ranks ") + distributed::name(header_->on_peer_failure) +
                " on a peer's failure, this rank would " +
                distributed::name(options.on_peer_failure),
+           remedy);
+  }
+  if (header_->streaming_stores != options.streaming_stores) {
+    refuse(file_->name(),
+           std::string("its streaming stores are '") +
+               distributed::name(header_->streaming_stores) + "', this rank's '" +
+               distributed::name(options.streaming_stores) + "'",
            remedy);
   }
 }

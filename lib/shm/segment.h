@@ -8,6 +8,7 @@
 #include "lib/shm/layout.h"
 
 #include <tensorplay/distributed/peer_failure_policy.h>
+#include <tensorplay/distributed/streaming_stores.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -25,6 +26,7 @@ struct SegmentOptions {
   std::size_t arena_bytes = 0;  // per rank; rounded up to whole pages
   distributed::PeerFailurePolicy on_peer_failure = distributed::PeerFailurePolicy::raise;
   std::uint64_t launch = 0;  // see SegmentHeader
+  distributed::StreamingStores streaming_stores = distributed::StreamingStores::automatic;
 };
 
 // One mapping of a segment into this process. Shared by the ranks that live in this process (one,

@@ -191,6 +191,12 @@ static const std::vector<Refusal> kRefusals{
     {"policy unknown",
      {{"RANK", "0"}, {"WORLD_SIZE", "1"}, {"TENSORPLAY_ON_PEER_FAILURE", "ignore"}},
      {"TENSORPLAY_ON_PEER_FAILURE=ignore", "continue_without"}},
+    {"streaming stores unknown",
+     {{"RANK", "0"}, {"WORLD_SIZE", "1"}, {"TENSORPLAY_STREAMING_STORES", "yes"}},
+     {"TENSORPLAY_STREAMING_STORES=yes", "auto, never or always"}},
+    {"streaming stores empty",
+     {{"RANK", "0"}, {"WORLD_SIZE", "1"}, {"TENSORPLAY_STREAMING_STORES", ""}},
+     {"TENSORPLAY_STREAMING_STORES=", "auto, never or always"}},
     {"job with a slash",
      {{"RANK", "0"}, {"WORLD_SIZE", "1"}, {"TENSORPLAY_JOB", "a/b"}},
      {"TENSORPLAY_JOB=a/b", "'/'", "position 1", "letters, digits"}},
@@ -239,6 +245,17 @@ BOOST_AUTO_TEST_CASE(the_policy_for_failures_is_read_by_its_name) {
   BOOST_TEST((options_of(table).on_peer_failure == PeerFailurePolicy::raise));
   table["TENSORPLAY_ON_PEER_FAILURE"] = "continue_without";
   BOOST_TEST((options_of(table).on_peer_failure == PeerFailurePolicy::continue_without));
+}
+
+BOOST_AUTO_TEST_CASE(the_choice_of_streaming_stores_is_read_by_its_name) {
+  Table table{{"RANK", "0"}, {"WORLD_SIZE", "1"}};
+  BOOST_TEST((options_of(table).streaming_stores == StreamingStores::automatic));
+  table["TENSORPLAY_STREAMING_STORES"] = "never";
+  BOOST_TEST((options_of(table).streaming_stores == StreamingStores::never));
+  table["TENSORPLAY_STREAMING_STORES"] = "always";
+  BOOST_TEST((options_of(table).streaming_stores == StreamingStores::always));
+  table["TENSORPLAY_STREAMING_STORES"] = "auto";
+  BOOST_TEST((options_of(table).streaming_stores == StreamingStores::automatic));
 }
 
 BOOST_AUTO_TEST_CASE(a_uri_becomes_a_right_job_name_that_still_differs_from_others) {

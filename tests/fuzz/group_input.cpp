@@ -18,6 +18,7 @@ namespace tensorplay::fuzz {
 namespace {
 
 using distributed::ProcessGroup;
+using distributed::StreamingStores;
 using distributed::WorkState;
 using distributed::algorithms::Join;
 using distributed::algorithms::Joinable;
@@ -189,9 +190,15 @@ class Rank {
 
 void drive_group_by(Bytes bytes) {
   InputBytes input(bytes);
-  const auto policy = static_cast<distributed::PeerFailurePolicy>(input.below(2));
+  // The last choice is one that there isn't.
+  constexpr std::array kChoices{StreamingStores::never, StreamingStores::always,
+                                StreamingStores::automatic, static_cast<StreamingStores>(77)};
+  const std::size_t way = input.below(2 * kChoices.size());
   Rank rank(shm::Segment::create_anonymous(
-      {.world_size = 2, .arena_bytes = std::size_t{4} << 20, .on_peer_failure = policy}));
+      {.world_size = 2,
+       .arena_bytes = std::size_t{4} << 20,
+       .on_peer_failure = static_cast<distributed::PeerFailurePolicy>(way % 2),
+       .streaming_stores = kChoices[way / 2]}));
   // A group that has failed says the same for ever: some more calls, and no further.
   for (int errors = 0; errors < 4 && !input.is_empty();) {
     try {
@@ -212,9 +219,11 @@ void add_collectives(Seeds& seeds) {
     for (std::uint8_t size = 1; size < 6; size += 2) {
       seeds.push_back({0, 0, 1, kind, 10, 0, 0, size, 2, 1, 0, 4, 0, 1, 1, 1, 5, 5, 6});
     }
-    // A large one from the arena, answered with a place far outside; under either policy.
-    for (std::uint8_t policy = 0; policy < 2; ++policy) {
-      seeds.push_back({policy, 0, 0, kind, 10, 0, 1, 5, 2, 1, 1, 37, 0x7f, 6});
+    for (std::uint8_t way = 0; way < 8; ++way) {
+      // A large one from the arena, answered with a place far outside; under either policy.
+      seeds.push_back({way, 0, 0, kind, 10, 0, 1, 5, 2, 1, 1, 37, 0x7f, 6});
+      // The largest, of float64, answered rightly, with all choices of streaming stores.
+      seeds.push_back({way, 0, 1, kind, 11, 0, 0, 5, 2, 1, 0, 4, 0, 1, 1, 1, 5, 5, 6});
     }
   }
   // One with a shared result from the arena: answered rightly, with another place of the result,

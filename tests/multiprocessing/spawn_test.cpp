@@ -1,3 +1,5 @@
+#include "lib/distributed/group_engine.h"
+
 #include <tensorplay/distributed/contributors.h>
 #include <tensorplay/error.h>
 #include <tensorplay/multiprocessing/spawn.h>
@@ -5,6 +7,7 @@
 #include <boost/test/unit_test.hpp>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -81,6 +84,43 @@ BOOST_AUTO_TEST_CASE(world_sizes_out_of_range_are_refused) {
   for (const int world_size : {-1, 0, kRankCountMax + 1}) {
     BOOST_CHECK_THROW(spawn(world_size, sum_ranks, kSmall), InvalidArgument);
   }
+}
+
+distributed::StreamingStores choice_in_a_group(const SpawnOptions& options) {
+  auto choice = distributed::StreamingStores::automatic;
+  for (const auto one : {distributed::StreamingStores::never, distributed::StreamingStores::always,
+                         distributed::StreamingStores::automatic}) {
+    const auto is_chosen = [one](ProcessGroup& group) {
+      const auto& header = group.engine().job().segment()->header();
+      expect(header.streaming_stores == one, "another choice");
+    };
+    try {
+      spawn(1, is_chosen, options);
+      choice = one;
+    } catch (const SpawnFailure&) {
+      // One of the others, then.
+    }
+  }
+  return choice;
+}
+
+BOOST_AUTO_TEST_CASE(streaming_stores_are_chosen_by_the_options_or_else_by_the_environment) {
+  using enum distributed::StreamingStores;
+  constexpr const char* kVariable = "TENSORPLAY_STREAMING_STORES";
+  SpawnOptions told = kSmall;
+  told.streaming_stores = never;
+  unsetenv(kVariable);
+  BOOST_CHECK(choice_in_a_group(kSmall) == automatic);
+  BOOST_CHECK(choice_in_a_group(told) == never);
+  setenv(kVariable, "always", 1);
+  BOOST_CHECK(choice_in_a_group(kSmall) == always);
+  BOOST_CHECK(choice_in_a_group(told) == never);
+  setenv(kVariable, "sometimes", 1);
+  BOOST_CHECK_EXCEPTION(spawn(1, sum_ranks, kSmall), InvalidArgument, [](const auto& error) {
+    return std::string(error.what()) ==
+           "TENSORPLAY_STREAMING_STORES=sometimes: auto, never or always is needed";
+  });
+  unsetenv(kVariable);
 }
 
 BOOST_AUTO_TEST_CASE(the_exception_of_the_rank_that_raised_it_is_told_not_its_peers) {

@@ -118,6 +118,23 @@ BOOST_AUTO_TEST_CASE(a_header_with_an_unknown_policy_for_failures_is_refused) {
                   "no such policy"));
 }
 
+BOOST_AUTO_TEST_CASE(a_segment_with_another_choice_of_streaming_stores_is_refused_with_both) {
+  const JobPlace place;
+  Segment::create_named(place.name(), kOptions)->publish();
+  SegmentOptions streaming = kOptions;
+  streaming.streaming_stores = distributed::StreamingStores::always;
+  const std::string text = refusal(place, streaming);
+  BOOST_TEST(says(text, "its streaming stores are 'auto'"));
+  BOOST_TEST(says(text, "this rank's 'always'"));
+}
+
+BOOST_AUTO_TEST_CASE(a_header_with_an_unknown_choice_of_streaming_stores_is_refused) {
+  BOOST_TEST(says(refusal_after([](SegmentHeader& header) {
+                    header.streaming_stores = static_cast<distributed::StreamingStores>(3);
+                  }),
+                  "no such choice"));
+}
+
 BOOST_AUTO_TEST_CASE(a_header_with_a_wrong_size_is_refused) {
   BOOST_TEST(says(refusal_after([](SegmentHeader& header) { header.segment_bytes += kPageBytes; }),
                   "its size is"));

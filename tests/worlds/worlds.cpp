@@ -77,7 +77,8 @@ WorldResult run_world(World world, int world_size, const RankBody& body,
   const std::shared_ptr<shm::Segment> segment =
       shm::Segment::create_anonymous({.world_size = world_size,
                                       .arena_bytes = options.arena_bytes,
-                                      .on_peer_failure = options.on_peer_failure});
+                                      .on_peer_failure = options.on_peer_failure,
+                                      .streaming_stores = options.streaming_stores});
   return world == World::forked_processes ? run_processes(segment, body, options)
                                           : run_threads(world, segment, body, options);
 }

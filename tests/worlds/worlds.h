@@ -23,6 +23,7 @@
 
 #include <tensorplay/distributed/peer_failure_policy.h>
 #include <tensorplay/distributed/process_group.h>
+#include <tensorplay/distributed/streaming_stores.h>
 
 #include <chrono>
 #include <cstddef>
@@ -45,6 +46,7 @@ struct WorldOptions {
   // Room for allocate(), per rank.
   std::size_t arena_bytes = std::size_t{64} << 20;
   distributed::PeerFailurePolicy on_peer_failure = distributed::PeerFailurePolicy::raise;
+  distributed::StreamingStores streaming_stores = distributed::StreamingStores::automatic;
 };
 
 // How one rank ended.

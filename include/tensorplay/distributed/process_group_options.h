@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tensorplay/distributed/peer_failure_policy.h>
+#include <tensorplay/distributed/streaming_stores.h>
 
 #include <chrono>
 #include <cstddef>
@@ -11,8 +12,8 @@
 namespace tensorplay::distributed {
 
 // Who this process is, and which job it belongs to. All ranks of a job pass the same
-// `world_size`, `job_name`, `launch`, `on_peer_failure` and `arena_bytes`; the other fields are
-// each rank's own.
+// `world_size`, `job_name`, `launch`, `on_peer_failure`, `arena_bytes` and `streaming_stores`; the
+// other fields are each rank's own.
 struct ProcessGroupOptions {
   // Behaviour.
   int rank = -1;       // this process: 0 ... world_size - 1
@@ -32,6 +33,8 @@ struct ProcessGroupOptions {
   // Performance.
   // Address space for allocate(), per rank. Reserved, not used: memory is taken as it is allocated.
   std::size_t arena_bytes = std::size_t{1} << 30;
+  // Whether large results are written past the caches.
+  StreamingStores streaming_stores = StreamingStores::automatic;
 };
 
 // The options that the environment tells: which rank this is, of how many, in which job. The first
@@ -43,9 +46,10 @@ struct ProcessGroupOptions {
 //   SLURM_PROCID, SLURM_NTASKS                   srun
 // TENSORPLAY_TIMEOUT_S sets the time-out, in seconds; TENSORPLAY_ON_PEER_FAILURE, "raise" or
 // "continue_without", what becomes of the others when a rank dies; TENSORPLAY_LAUNCH, any text,
-// which start of the job this is: tprun sets it, of other launchers it is what names their jobs. A
-// job that spans several hosts is refused. Throws InvalidArgument naming the variable, its value,
-// and what would be right.
+// which start of the job this is: tprun sets it, of other launchers it is what names their jobs;
+// TENSORPLAY_STREAMING_STORES, "auto", "never" or "always", how large results are written. A job
+// that spans several hosts is refused. Throws InvalidArgument naming the variable, its value, and
+// what would be right.
 ProcessGroupOptions from_environment();
 
 }  // namespace tensorplay::distributed

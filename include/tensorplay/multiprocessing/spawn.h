@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,6 +28,9 @@ struct SpawnOptions {
 
   // Performance.
   std::size_t arena_bytes = std::size_t{1} << 30;  // as in ProcessGroupOptions
+  // Whether large results are written past the caches. If not given, the environment's
+  // TENSORPLAY_STREAMING_STORES says it, "auto", "never" or "always"; without that, measurement.
+  std::optional<distributed::StreamingStores> streaming_stores = std::nullopt;
 };
 
 // A rank that a signal has ended under `continue_without`.
@@ -83,8 +87,8 @@ class SpawnFailure : public Error {
 // Call it while the process has one thread: what other threads hold (locks, for one) stays held in
 // the children.
 //
-// Throws InvalidArgument for a world size that isn't 1 ... kRankCountMax, or a time-out out of its
-// range; SegmentError.
+// Throws InvalidArgument for a world size that isn't 1 ... kRankCountMax, a time-out out of its
+// range, or a TENSORPLAY_STREAMING_STORES that says nothing of the above; SegmentError.
 SpawnReport spawn(int world_size, const std::function<void(distributed::ProcessGroup&)>& body,
                   const SpawnOptions& options = {});
 
