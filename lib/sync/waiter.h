@@ -2,8 +2,8 @@
 //
 //                 | ranks <= usable CPUs            | more ranks than CPUs
 //     ------------+---------------------------------+----------------------------------------------
-//     first       | poll, 200 times without a pause | sched_yield, 30 times, polling between: who is
-//     then        | poll with a pause, 20 us        |   awaited may be waiting for this CPU
+//     first       | poll, 200 times without a pause | poll once
+//     then        | poll with a pause, 20 us        | sched_yield, 30 times, polling between
 //     then        | sched_yield, 200 us: the CPUs   |
 //                 | may be busy with something else |
 //     then        | sleep on the doorbell, in slices of at most 50 ms, polling and checking between
