@@ -2,12 +2,14 @@
 
 #include "lib/algorithms/join_conditions.h"
 #include "lib/distributed/call_check.h"
+#include "lib/distributed/posted_call.h"
 #include "lib/sync/arrival.h"
 
 #include <tensorplay/error.h>
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <string>
 
 namespace tensorplay::distributed::algorithms {
@@ -151,9 +153,26 @@ std::byte* Follower::result_of(const CollectiveCall& call, const shm::ArrivalLin
 }
 
 std::shared_ptr<Operation> Follower::follow(const CollectiveCall& call, bool supplies) {
+  if (call.kind == CollectiveKind::all_reduce_shared) overwrite(call);
   auto operation = engine_.start_shadow(call, supplies);
   engine_.wait_unguarded(*operation);
   return operation;
+}
+
+// Marks what another call has kept where the result of this one will lie.
+void Follower::overwrite(const CollectiveCall& call) noexcept {
+  const std::less<const std::byte*> before;
+  const auto begin = [](const CollectiveCall& c) {
+    return static_cast<const std::byte*>(c.destination);
+  };
+  const auto end = [&](const CollectiveCall& c) {
+    return begin(c) + c.count * element_bytes(c.dtype);
+  };
+  for (Kept& kept : kept_) {
+    if (kept.call.kind != CollectiveKind::all_reduce_shared || matches(call, kept.call)) continue;
+    kept.is_overwritten = kept.is_overwritten || (before(begin(call), end(kept.call)) &&
+                                                  before(begin(kept.call), end(call)));
+  }
 }
 
 void Follower::follow_unasked(const CollectiveCall& posted) {
@@ -175,6 +194,12 @@ std::shared_ptr<WorkState> Follower::take_kept(const CollectiveCall& call) {
   const auto kept = std::find_if(kept_.begin(), kept_.end(),
                                  [&](const Kept& k) { return matches(call, k.call); });
   if (kept == kept_.end()) return nullptr;
+  if (kept->is_overwritten) {
+    throw InvalidArgument(
+        describe(call) +
+        ": in this iteration a later all_reduce_shared has overwritten its result; give "
+        "each call memory of its own, or shadow in the order of the active ranks");
+  }
   if (!kept->destination.empty()) {
     std::memcpy(call.destination, kept->destination.data(), kept->destination.size());
   }

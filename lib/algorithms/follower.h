@@ -4,7 +4,8 @@
 // the buffer of the hook's call that it matches, or with a buffer of the follower's own, whose
 // content is kept until the end of the iteration, should a later call of a hook match it: so the
 // order of the hooks' calls doesn't matter; a result that lies once is there in any case, as the
-// latest operation on it has left it. A call that is still unmatched when the active ranks
+// latest operation on it has left it, and a call whose result is that of another call by now is
+// refused. A call that is still unmatched when the active ranks
 // begin their next iteration was not made this time.
 #pragma once
 
@@ -56,6 +57,7 @@ class Follower final : public ShadowCalls {
     CollectiveCall call;
     std::vector<std::byte> destination;
     Contributors contributors;
+    bool is_overwritten = false;  // its result lies once, and another call's has taken its place
   };
 
   Seen look() const;
@@ -63,6 +65,7 @@ class Follower final : public ShadowCalls {
   CollectiveCall posted_by(int leader) const;
   std::byte* result_of(const CollectiveCall& call, const shm::ArrivalLine& line, int leader) const;
   std::shared_ptr<Operation> follow(const CollectiveCall& call, bool supplies);
+  void overwrite(const CollectiveCall& call) noexcept;
   void follow_unasked(const CollectiveCall& posted);
   bool must_supply(const CollectiveCall& call) const noexcept;
   std::shared_ptr<WorkState> take_kept(const CollectiveCall& call);

@@ -30,6 +30,12 @@ class Averager : public Joinable {
         averages(group.allocate_shared<double>(count)),
         group_(std::move(group)),
         follows_(follows) {}
+  // Whose results lie where those of another one do.
+  Averager(const Averager& other, ProcessGroup group)
+      : values(group.allocate<double>(other.values.size())),
+        averages(other.averages),
+        group_(std::move(group)),
+        follows_(other.follows_) {}
 
   Contributors use() {
     Join::notify_join_context(*this);
@@ -144,6 +150,35 @@ TP_WORLD_TEST(a_joined_rank_in_step_follows_calls_that_its_hook_does_not_make) {
     };
     BOOST_TEST(run_world(world, 3, body, options_of(policy)).findings() == "");
   }
+}
+
+// Two share the memory of their results, and the hooks shadow them the other way round.
+TP_WORLD_TEST(a_result_that_another_call_has_overwritten_is_refused_to_a_hook) {
+  const auto result = run_world(world, 2, [](ProcessGroup& group) {
+    Findings found;
+    Averager early(group, 10, true);
+    Averager late(early, group);
+    const auto train = [&] {
+      with_join({late, early}, {}, [&] {
+        if (group.rank() == 0) return;
+        early.use();
+        late.use();
+      });
+    };
+    if (group.rank() == 0) {
+      found.contains(found.throws<InvalidArgument>(train, "the hook of the earlier one"),
+                     "has overwritten its result", "the text");
+    } else {
+      // In its context, if it hasn't left that by then.
+      const auto train_and_go_on = [&] {
+        train();
+        group.barrier();
+      };
+      found.throws<PeerFailure>(train_and_go_on, "the active rank");
+    }
+    return found.text();
+  });
+  BOOST_TEST(result.findings() == "");
 }
 
 TP_WORLD_TEST(memory_is_neither_had_nor_given_back_while_ranks_have_joined) {
