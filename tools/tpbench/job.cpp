@@ -2,12 +2,11 @@
 
 #include "lib/multiprocessing/process_end.h"
 #include "lib/sync/futex.h"
+#include "tools/tpbench/child_program.h"
 
 #include <tensorplay/error.h>
 
-#include <fcntl.h>
 #include <fmt/core.h>
-#include <poll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -26,31 +25,14 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kPatience = 120s;
-constexpr int kGraceMilliseconds = 3000;
+constexpr auto kGrace = 3s;
 
-bool ends_within(const multiprocessing::ProcessHandle& process, int milliseconds) {
-  pollfd end{process.descriptor(), POLLIN, 0};
-  return ::poll(&end, 1, milliseconds) == 1;
-}
-
-[[noreturn]] void execute(const std::vector<std::string>& command,
-                          const std::vector<std::string>& environment, int output) {
-  const int nothing = ::open("/dev/null", O_RDONLY);
-  ::dup2(nothing, STDIN_FILENO);
-  ::dup2(output, STDOUT_FILENO);
-  ::dup2(output, STDERR_FILENO);
+// The settings that the program is to find in its environment, as "name=value".
+void set_environment(const std::vector<std::string>& environment) {
   for (const std::string& variable : environment) {
     const std::size_t equals = variable.find('=');
     ::setenv(variable.substr(0, equals).c_str(), variable.substr(equals + 1).c_str(), 1);
   }
-  std::vector<char*> words;
-  for (const std::string& word : command) {
-    words.push_back(const_cast<char*>(word.c_str()));  // execvp doesn't write to them
-  }
-  words.push_back(nullptr);
-  ::execvp(words[0], words.data());
-  std::perror(words[0]);
-  ::_exit(127);
 }
 
 }  // namespace
@@ -76,7 +58,10 @@ Job::Job(std::string name, int ranks,
     : name_(std::move(name)),
       rig_(Rig::make(ranks)),
       output_(::memfd_create("output", MFD_CLOEXEC)) {
-  start([&] { execute(command(rig_.path()), environment, output_.get()); });
+  start([&] {
+    set_environment(environment);
+    execute(command(rig_.path()), output_.get(), output_.get());
+  });
 }
 
 void Job::start(const std::function<void()>& child) {
@@ -110,7 +95,7 @@ void Job::end() noexcept {
   memory.order_number.fetch_add(1);
   sync::futex_wake_all(memory.order_number);
   for (const int signal : {SIGTERM, SIGKILL}) {
-    if (ends_within(*process_, kGraceMilliseconds)) break;
+    if (ends_within(*process_, kGrace)) break;
     std::cerr << "tpbench: " << name_ << " (pid " << process_->pid()
               << ") doesn't end when asked to, and gets " << multiprocessing::signal_text(signal);
     if (signal == SIGKILL && output_.is_open()) {
@@ -154,7 +139,7 @@ void Job::fail(const std::string& what) {
 }
 
 bool Job::has_ended() const {
-  return ends_within(*process_, 0);
+  return ends_within(*process_, 0ms);
 }
 
 std::string Job::output() const {

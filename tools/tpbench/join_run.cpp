@@ -13,6 +13,7 @@
 
 #include <fmt/core.h>
 #include <algorithm>
+#include <exception>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -76,7 +77,7 @@ class JoinRun {
     if (settings.mode != Mode::join || !settings.peers_are_found) return;
     try {
       python_ = find_torch_python();
-    } catch (const Error& error) {
+    } catch (const std::exception& error) {
       go_without_torch(error);
     }
   }
@@ -153,12 +154,12 @@ class JoinRun {
     try {
       add(time_torch(python_, peer_folder() + "/torch_join_peer.py",
                      std::min(kTorchIterations, effort_.iterations)));
-    } catch (const Error& error) {
+    } catch (const std::exception& error) {  // whatever it is, our own figures stay
       go_without_torch(error);
     }
   }
 
-  void go_without_torch(const Error& error) {
+  void go_without_torch(const std::exception& error) {
     std::cerr << "tpbench: without torch: " << error.what() << std::endl;
     python_.clear();
   }

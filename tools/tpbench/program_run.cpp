@@ -2,19 +2,17 @@
 
 #include "lib/multiprocessing/file_descriptor.h"
 #include "lib/multiprocessing/process_handle.h"
+#include "tools/tpbench/child_program.h"
 
 #include <tensorplay/error.h>
 
-#include <fcntl.h>
 #include <fmt/core.h>
-#include <poll.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <cstdio>
 #include <system_error>
 
 namespace tensorplay::tpbench {
@@ -47,20 +45,6 @@ std::string told(const FileDescriptor& error) {
   return text.empty() ? "" : ": " + text;
 }
 
-[[noreturn]] void execute(const std::vector<std::string>& command, int output, int error) {
-  ::dup2(::open("/dev/null", O_RDONLY), STDIN_FILENO);
-  ::dup2(output, STDOUT_FILENO);
-  ::dup2(error, STDERR_FILENO);
-  std::vector<char*> words;
-  for (const std::string& word : command) {
-    words.push_back(const_cast<char*>(word.c_str()));  // execvp doesn't write to them
-  }
-  words.push_back(nullptr);
-  ::execvp(words[0], words.data());
-  std::perror(words[0]);
-  ::_exit(127);
-}
-
 }  // namespace
 
 std::string run_program(const std::vector<std::string>& command,
@@ -74,8 +58,7 @@ std::string run_program(const std::vector<std::string>& command,
     execute(command, output.get(), error.get());
   }
   const multiprocessing::ProcessHandle process(pid);
-  pollfd end{process.descriptor(), POLLIN, 0};
-  const bool has_ended = ::poll(&end, 1, static_cast<int>(patience.count())) == 1;
+  const bool has_ended = ends_within(process, patience);
   if (!has_ended) process.signal(SIGKILL);
   const multiprocessing::ProcessEnd how = process.reap();
   if (!has_ended) {

@@ -137,8 +137,8 @@ void add_points(CLI::App& app, Raw& raw) {
   app.add_option("--ranks", raw.ranks, "numbers of ranks, a list")->capture_default_str();
   app.add_option(
          "--memory", raw.memories,
-         "of our buffers: private, allocated (in the segment), shared (allocated, and for an\n"
-         "all_reduce: one result that all ranks read, all_reduce_shared)")
+         "of our buffers: private, allocated (in the segment), shared (allocated, with one result\n"
+         "that all ranks read: all_reduce_shared); what a collective doesn't know is left out")
       ->capture_default_str();
   app.add_option(
          "--calls", raw.calls,

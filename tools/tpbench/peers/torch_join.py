@@ -5,7 +5,7 @@ rank's. Ranks are forked processes on the CPUs that this one may use; unbound, s
 threads of its own. They meet through a TCP store, so that no file is left behind, and die with this
 process.
 
-Started by tpbench: python3 torch_join 400 (iterations of small things with 2 ranks)
+Started by tpbench: python3 torch_join_peer.py 400 (iterations of small things with 2 ranks)
 """
 
 import ctypes
