@@ -28,7 +28,8 @@ int copy_class(std::size_t destination_bytes) noexcept;
 // Times both ways on `memory`, whose contents are lost: its first 32 MiB are written in pieces as
 // large as the runs copy them, from one that stays in the cache, and then read from the beginning,
 // as by who uses a result. The ways take turns, 8 at most, and no second one if 4 ms wouldn't
-// suffice for it. `streaming` only if its median piece takes 10 % less, writing and reading.
+// suffice for it; of memory that takes more than 15 ms to be there, only what is by then.
+// `streaming` only if its median piece takes 10 % less, writing and reading.
 shm::CopyStores measure_stores(std::span<std::byte> memory) noexcept;
 
 }  // namespace tensorplay::collectives
