@@ -88,7 +88,6 @@ class Reserve {
   Told take(std::size_t bytes) {
     Told own{.bytes = bytes};
     try {
-      const UseGuard guard(engine_.job());
       memory_ = engine_.job().arena().allocate(bytes, "allocate_shared()");
       if (memory_ != nullptr) own.place = engine_.memory().segment().offset_of(memory_);
     } catch (const SegmentError& error) {
@@ -131,6 +130,7 @@ void* ProcessGroup::allocate_shared_bytes(std::size_t count, std::size_t element
     throw InvalidArgument("allocate_shared(): " + std::to_string(count) + " elements of " +
                           std::to_string(element_bytes) + " bytes are more than can be addressed");
   }
+  const UseGuard guard(engine_->job());
   const std::size_t bytes = count * element_bytes;
   Reserve reserve(*engine_);
   Told own{.bytes = bytes};
@@ -143,7 +143,6 @@ void* ProcessGroup::allocate_shared_bytes(std::size_t count, std::size_t element
   const std::uint64_t place = told.front().second.place;
   std::byte* memory = reserve.keep();
   if (memory == nullptr) memory = address_of(*engine_, place, bytes);
-  const UseGuard guard(engine_->job());
   engine_->shared_results().add(place, {memory, bytes});
   return memory;
 }
@@ -153,6 +152,7 @@ void ProcessGroup::deallocate_shared_bytes(const void* memory) {
   struct Given {
     std::uint64_t place = 0;
   };
+  const UseGuard guard(engine_->job());
   SharedResults& results = engine_->shared_results();
   const auto place = results.place_of_block(memory);
   if (memory != nullptr && !place) {

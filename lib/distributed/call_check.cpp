@@ -76,8 +76,8 @@ void check_overlap(const CollectiveCall& call, const Shape& shape, int rank) {
   }
   if (!shape.has_shared_result() && allowed_overlap(call, shape, rank) == source) return;
   throw InvalidArgument(std::string(name(call.kind)) +
-                        ": source and destination overlap; pass separate buffers, or this rank's "
-                        "own block in place");
+                        ": source and destination overlap; pass separate buffers" +
+                        (shape.has_shared_result() ? "" : ", or this rank's own block in place"));
 }
 
 }  // namespace

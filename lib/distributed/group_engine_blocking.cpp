@@ -1,6 +1,7 @@
 // Blocking calls. A small one, made while nothing else is under way, is posted and polled for right
 // here, with an operation that is kept for the next call: nothing is allocated, queued or counted.
-// So is one with a shared result, which needs no more than a second look at the others.
+// One with a shared result takes the same way, as it needs no more than a second look at the
+// others; only its run is allocated.
 #include "lib/distributed/call_check.h"
 #include "lib/distributed/group_engine.h"
 #include "lib/sync/activity.h"

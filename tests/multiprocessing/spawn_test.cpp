@@ -86,8 +86,9 @@ BOOST_AUTO_TEST_CASE(world_sizes_out_of_range_are_refused) {
   }
 }
 
-distributed::StreamingStores choice_in_a_group(const SpawnOptions& options) {
-  auto choice = distributed::StreamingStores::automatic;
+// Nothing if no group can be had.
+std::optional<distributed::StreamingStores> choice_in_a_group(const SpawnOptions& options) {
+  std::optional<distributed::StreamingStores> choice;
   for (const auto one : {distributed::StreamingStores::never, distributed::StreamingStores::always,
                          distributed::StreamingStores::automatic}) {
     const auto is_chosen = [one](ProcessGroup& group) {

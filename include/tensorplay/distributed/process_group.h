@@ -84,8 +84,9 @@ class ProcessGroup {
   //
   // The result holds until this rank's next call with a result that overlaps it: it's overwritten
   // only when all ranks that take part have made theirs. So don't start one while another Work on
-  // the same memory is still to be read; and a rank that has joined, and isn't in step, reads it no
-  // more. When a call throws, contents are undefined.
+  // the same memory is still to be read. A rank that has joined reads it no more; one in step
+  // reads it before its hook's next call, of whatever kind. When a call throws, contents are
+  // undefined.
   template <Element T>
   Contributors all_reduce_shared(std::span<const std::type_identity_t<T>> values,
                                  std::span<const T> result, ReduceOp op = ReduceOp::sum) {
@@ -216,8 +217,9 @@ class ProcessGroup {
   // 0. Where deaths are survived each rank has memory of its own instead, so that no death leaves a
   // result half written. Throws the same SegmentError on all ranks if there is no room, and
   // CollectiveMismatch where ranks pass different counts. deallocate_shared() is collective, too,
-  // and takes what allocate_shared() gave: the memory goes when all ranks have called it. Neither
-  // is to be called while some ranks have joined: InvalidArgument.
+  // and takes what allocate_shared() gave: the memory goes when all ranks have called it, which
+  // they do when no Work uses it any more. Neither is to be called while some ranks have joined:
+  // InvalidArgument.
   template <Element T>
   std::span<const T> allocate_shared(std::size_t count) {
     return {static_cast<const T*>(allocate_shared_bytes(count, sizeof(T))), count};
