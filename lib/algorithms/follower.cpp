@@ -15,6 +15,8 @@
 namespace tensorplay::distributed::algorithms {
 namespace {
 
+constexpr std::uint64_t kIterationsPerLook = 64;
+
 // The Work of a shadow call that has its result, or that was not made this time.
 class ShadowResult final : public WorkState {
  public:
@@ -66,8 +68,15 @@ bool Follower::await_iteration() {
     if (has_shadowed_) kept_.clear();
   }
   has_shadowed_ = true;
-  ++iteration_;
+  if (++iteration_ % kIterationsPerLook == 0) look_for_failures();
   return true;
+}
+
+// There may be iterations without operations for a long time, and nobody to wait for.
+void Follower::look_for_failures() {
+  Followable condition(board_, *this);
+  engine_.look_now_and_then(condition);
+  engine_.throw_if_failed();
 }
 
 std::shared_ptr<WorkState> Follower::shadow(const CollectiveCall& call) {
@@ -111,10 +120,25 @@ Follower::Seen Follower::look() const {
         (line.flags & shm::kShadow) != 0) {
       continue;
     }
-    return {line.iteration > iteration_ ? Next::iteration : Next::operation, m};
+    return {is_ahead(m, line.iteration) ? Next::iteration : Next::operation, m};
   }
   if (announced) return {Next::iteration, -1};
   return {all_joined ? Next::end : Next::nothing_yet, -1};
+}
+
+// Whether an operation of `member`, in that iteration, belongs to a later one than this rank's. The
+// line has room for 32 bits of the number.
+bool Follower::is_ahead(int member, std::uint32_t iteration) const {
+  const auto after = [iteration](std::uint64_t other) {
+    return static_cast<std::int32_t>(iteration - static_cast<std::uint32_t>(other)) > 0;
+  };
+  // Read after the line: an iteration is announced before its operations are posted.
+  if (after(board_.read(member).iterations)) {
+    throw SegmentError("rank " + std::to_string(member) + " posted operation " +
+                       std::to_string(engine_.next_number()) +
+                       " in an iteration that it hasn't announced: the segment is damaged");
+  }
+  return after(iteration_);
 }
 
 Follower::Seen Follower::wait_for_next() {

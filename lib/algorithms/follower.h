@@ -61,6 +61,8 @@ class Follower final : public ShadowCalls {
   };
 
   Seen look() const;
+  bool is_ahead(int member, std::uint32_t iteration) const;
+  void look_for_failures();
   Seen wait_for_next();
   CollectiveCall posted_by(int leader) const;
   std::byte* result_of(const CollectiveCall& call, const shm::ArrivalLine& line, int leader) const;

@@ -38,7 +38,10 @@ std::uint32_t fingerprint_of(const std::string& config) noexcept {
 }
 
 JoinBoard::JoinBoard(GroupEngine& engine, std::string config, std::chrono::nanoseconds timeout)
-    : engine_(engine), generation_(++engine.membership().generation), timeout_(timeout) {
+    : engine_(engine),
+      generation_(++engine.membership().generation),
+      timeout_(timeout),
+      began_(std::max(engine.membership().next_context_from, engine.job().began())) {
   config = "context " + std::to_string(generation_) + ": " + config;
   shm::JoinBoard& board = own();
   const std::size_t length = std::min(config.size(), board.config.size() - 1);
@@ -77,6 +80,7 @@ void JoinBoard::join(bool in_step) {
   shm::JoinBoard& board = own();
   board.final_operation = engine_.next_number();
   board.joined_at_ns = now_ns();
+  engine_.membership().next_context_from = std::chrono::steady_clock::now();
   fault_point("join.before_joined");
   sync::publish_joined(board, generation_);
   fault_point("join.joined");
@@ -108,9 +112,23 @@ sync::JoinBoardReading JoinBoard::read(int member) const {
   sync::JoinBoardReading reading = sync::read_board(of(member), generation_);
   const bool differs = reading.entered && of(member).fingerprint != own().fingerprint;
   if (differs || reading.passed) fail_different();
+  if (reading.iterations > iterations_max_) check_iterations(member, reading.iterations);
   // Who died without having joined counts as joined, with the iterations that it had announced.
   reading.joined = reading.joined || engine_.membership().lost.contains(member);
   return reading;
+}
+
+// Whoever is in step repeats what the others announce: a damaged count would keep it busy for days.
+void JoinBoard::check_iterations(int member, std::uint64_t iterations) const {
+  // An announcement is a call, a store and what the program does in between: 10 ns and more.
+  constexpr std::chrono::nanoseconds kAnnouncementMin{4};
+  const auto time = std::chrono::steady_clock::now() - began_;
+  iterations_max_ = static_cast<std::uint64_t>(time / kAnnouncementMin);
+  if (iterations <= iterations_max_) return;
+  throw SegmentError(rank_label(engine_.memory(), member) + " announces iteration " +
+                     std::to_string(iterations) + ", " +
+                     std::to_string(time / std::chrono::milliseconds(1)) +
+                     " ms after its Join context can have begun: the segment is damaged");
 }
 
 // Who died before it joined takes part in nothing after its last operation: the same number on all

@@ -40,7 +40,8 @@ class JoinBoard {
   // Ends this rank's part without the others.
   void leave() noexcept;
 
-  // What `member` tells. Makes the group fail, and throws, if its context is another one.
+  // What `member` tells. Makes the group fail, and throws, if its context is another one. Throws
+  // SegmentError if it tells of more iterations than there can have been.
   sync::JoinBoardReading read(int member) const;
   // Whether the member has joined by itself, as one that died before hasn't.
   bool has_run_out(int member) const noexcept;
@@ -61,13 +62,16 @@ class JoinBoard {
   shm::JoinBoard& own() const noexcept;
   shm::JoinBoard& of(int member) const noexcept;
   [[noreturn]] void fail_different() const;
+  void check_iterations(int member, std::uint64_t iterations) const;
   std::uint64_t final_operation(int member) const;
   JoinReport::Death death_of(int member) const;
 
   GroupEngine& engine_;
   std::uint64_t generation_;
   std::chrono::nanoseconds timeout_;
+  std::chrono::steady_clock::time_point began_;  // nobody has entered before
   std::uint64_t iterations_ = 0;
+  mutable std::uint64_t iterations_max_ = 0;  // that were possible when somebody told of more
   bool left_ = false;
 };
 

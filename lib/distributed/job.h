@@ -33,6 +33,8 @@ class Job {
   int world_rank() const noexcept { return world_rank_; }
   std::chrono::milliseconds timeout() const noexcept { return timeout_; }
   Arena& arena() noexcept { return arena_; }
+  // Before this rank had its place: so before any rank knew that all have attached.
+  std::chrono::steady_clock::time_point began() const noexcept { return began_; }
   // This rank's words about what it is doing.
   shm::Activity& activity() noexcept { return activity_; }
 
@@ -69,6 +71,7 @@ class Job {
 
   bool fall_silent() noexcept;
 
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
   std::shared_ptr<shm::Segment> segment_;
   int world_rank_;
   std::chrono::milliseconds timeout_;

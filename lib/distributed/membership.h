@@ -4,6 +4,7 @@
 #include "lib/collectives/group_memory.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -20,6 +21,8 @@ struct Membership {
   // Join contexts entered so far; the number of the current one, inside.
   std::uint64_t generation = 0;
   bool inside = false;  // an enabled context
+  // Nobody has entered the next context before: it begins when all have joined in the last one.
+  std::chrono::steady_clock::time_point next_context_from{};
   // Absences from operations before this one belong to earlier contexts.
   std::uint64_t context_begin = 1;
   // The operation from which on each member is known to take no part; kPresent if it isn't. Not a
