@@ -254,6 +254,9 @@ void add_joins(Seeds& seeds) {
     seeds.push_back({0, 7, 1, 9, 1, 0, 0, 1, 1, 10, 0, 0, 2, 2, 1, 0, 6, 2, 0, 1, offset, 0xff, 8});
   }
   seeds.push_back({0, 7, 1, 9, 1, 0, 0, 1, 1, 10, 0, 0, 2, 2, 1, 0, 6, 2, 0, 0, 8});
+  // Far more iterations announced than there was time for.
+  seeds.push_back({0,   7,  1,  9,  1, 146, 0, 0, 0, 2, 0, 4, 2,  1,   0, 6,
+                   101, 95, 97, 23, 0, 110, 2, 0, 0, 0, 1, 0, 16, 255, 8});
 }
 
 }  // namespace
