@@ -1,6 +1,7 @@
 // One context's board as a rank sees it: its own entries, and what the others tell.
 #pragma once
 
+#include "lib/base/fault_point.h"
 #include "lib/distributed/group_engine.h"
 #include "lib/sync/join_board.h"
 
@@ -32,7 +33,11 @@ class JoinBoard {
   std::chrono::nanoseconds timeout() const noexcept { return timeout_; }
 
   // This rank begins its next iteration. One store.
-  void announce();
+  void announce() {
+    fault_point("join.before_announced");
+    engine_.announce(++iterations_);
+    fault_point("join.announced");
+  }
   // This rank has no more inputs. `in_step`: it goes on taking part, as a shadow.
   void join(bool in_step);
   // All have joined: everybody is present again from the same operation on. Leaves.

@@ -114,7 +114,9 @@ void JoinContext::claim_joinables() {
     const auto sharers = std::count_if(
         joinables_.begin(), joinables_.end(),
         [&handle](const JoinableReference& j) { return &j.get().join_process_group() == &handle; });
-    handle.set_tag(sharers == 1 ? static_cast<std::uint16_t>(i + 1) : 0);
+    const auto tag = static_cast<std::uint16_t>(i + 1);
+    handle.set_tag(sharers == 1 ? tag : 0);
+    shared_tags_.push_back(sharers == 1 ? 0 : tag);
   }
 }
 
@@ -139,33 +141,33 @@ void JoinContext::leave() noexcept {
 
 // --- On an active rank ---
 
+// The first Joinable to notify sets the pace: its uses begin the iterations. Another one that is
+// used twice in between takes over, so that a Joinable that is no longer used doesn't stop the
+// count.
+bool JoinContext::take_turn(int index) {
+  const auto place = static_cast<std::size_t>(index);
+  if (pacemaker_ >= 0 && pacemaker_ != index && !notified_[place]) {
+    others_notified_ = notified_[place] = true;
+    return false;
+  }
+  pacemaker_ = index;
+  std::fill(notified_.begin(), notified_.end(), false);
+  others_notified_ = false;
+  return true;
+}
+
 std::optional<Work> JoinContext::notify(Joinable& joinable) {
   GroupEngine& engine = group_.engine();
   const UseGuard guard(engine.job());
   engine.throw_if_failed();
   const int index = joinable.index_;
-  if (begins_iteration(index)) {
+  if ((pacemaker_ == index && !others_notified_) || take_turn(index)) {
     board_->announce();
     if (options_.throw_on_early_termination) expect_no_early_termination();
   }
-  const ProcessGroup& handle = joinable.join_process_group();
-  engine.membership().tag = handle.tag() == 0 ? static_cast<std::uint16_t>(index + 1) : 0;
+  engine.membership().tag = shared_tags_[static_cast<std::size_t>(index)];
   if (index != 0) return std::nullopt;
   return IterationWork::of(engine, board_->iterations());
-}
-
-// The first Joinable to notify sets the pace: its uses begin the iterations. Another one that is
-// used twice in between takes over, so that a Joinable that is no longer used doesn't stop the
-// count.
-bool JoinContext::begins_iteration(int index) {
-  const auto place = static_cast<std::size_t>(index);
-  if (pacemaker_ >= 0 && pacemaker_ != index && !notified_[place]) {
-    notified_[place] = true;
-    return false;
-  }
-  pacemaker_ = index;
-  std::fill(notified_.begin(), notified_.end(), false);
-  return true;
 }
 
 void JoinContext::expect_no_early_termination() {

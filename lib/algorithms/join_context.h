@@ -13,6 +13,7 @@
 
 #include <tensorplay/distributed/algorithms/join.h>
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -40,7 +41,7 @@ class JoinContext {
   void release_joinables() noexcept;
   void leave() noexcept;
 
-  bool begins_iteration(int index);
+  bool take_turn(int index);
   bool keeps_in_step() const;
   [[noreturn]] void terminate(const std::string& message);
   void expect_no_early_termination();
@@ -60,6 +61,9 @@ class JoinContext {
   // Which Joinable's notifications begin iterations, and which others have notified since the last.
   int pacemaker_ = -1;
   std::vector<bool> notified_;
+  bool others_notified_ = false;
+  // What each Joinable's calls are marked with where its handle is shared with another one, else 0.
+  std::vector<std::uint16_t> shared_tags_;
 };
 
 }  // namespace tensorplay::distributed::algorithms

@@ -173,21 +173,9 @@ unsigned GroupEngine::place_in_vault(shm::ArrivalLine& line, const Operation& op
   return shm::kVaulted;
 }
 
-void GroupEngine::announce(std::uint64_t iterations) {
-  const bool all_posted = operations_.empty() || operations_.back()->stage != Stage::queued;
-  membership_.iteration = static_cast<std::uint32_t>(iterations);
-  if (!all_posted) {
-    announcements_.push_back({next_number_ - 1, iterations});
-    return;
-  }
-  sync::publish_iteration(sync::board_of(memory_.own(), membership_.generation),
-                          membership_.generation, iterations);
-}
-
 void GroupEngine::publish_announcements(std::uint64_t posted) {
   while (!announcements_.empty() && announcements_.front().after <= posted) {
-    sync::publish_iteration(sync::board_of(memory_.own(), membership_.generation),
-                            membership_.generation, announcements_.front().iterations);
+    publish_iteration(announcements_.front().iterations);
     announcements_.pop_front();
   }
 }

@@ -18,6 +18,7 @@
 #include "lib/distributed/shared_results.h"
 #include "lib/distributed/vaults.h"
 #include "lib/sync/failure.h"
+#include "lib/sync/join_board.h"
 
 #include <chrono>
 #include <cstddef>
@@ -95,7 +96,10 @@ class GroupEngine : public std::enable_shared_from_this<GroupEngine> {
   bool uses(std::span<const std::byte> memory) const noexcept;
 
   bool failed() const noexcept { return sync::has_failed(memory_.header()); }
-  void throw_if_failed();
+  void throw_if_failed() {
+    if (!left_behind_.empty() || failed()) [[unlikely]]
+      throw_what_it_failed_by();
+  }
   // Makes the group fail, for all of its ranks, unless it has failed already.
   void fail(const Failure& failure) noexcept;
   // A member that is awaited and gone makes the group fail, or is lost, if the group survives that;
@@ -115,7 +119,14 @@ class GroupEngine : public std::enable_shared_from_this<GroupEngine> {
   const Membership& membership() const noexcept { return membership_; }
   std::uint64_t next_number() const noexcept { return next_number_; }
   // Publishes `iterations` on the board once all operations issued before are posted.
-  void announce(std::uint64_t iterations);
+  void announce(std::uint64_t iterations) {
+    membership_.iteration = static_cast<std::uint32_t>(iterations);
+    if (!operations_.empty() && operations_.back()->stage == Stage::queued) [[unlikely]] {
+      announcements_.push_back({next_number_ - 1, iterations});
+    } else {
+      publish_iteration(iterations);
+    }
+  }
   // All members begin anew with operation `number`, with everybody present.
   void resume_at(std::uint64_t number) noexcept;
   // While set, start() passes its calls to `calls`; null to end.
@@ -127,6 +138,7 @@ class GroupEngine : public std::enable_shared_from_this<GroupEngine> {
     std::uint64_t iterations;
   };
 
+  [[noreturn]] void throw_what_it_failed_by();
   void check(const CollectiveCall& call) const;
   void begin(Operation& operation, const CollectiveCall& call, Role role) const;
   std::shared_ptr<Operation> make_operation(const CollectiveCall& call, Role role);
@@ -145,6 +157,10 @@ class GroupEngine : public std::enable_shared_from_this<GroupEngine> {
   void post(Operation& operation);
   std::uint8_t place_payload(shm::ArrivalLine& line, const Operation& operation) const;
   unsigned place_in_vault(shm::ArrivalLine& line, const Operation& operation) const;
+  void publish_iteration(std::uint64_t iterations) {
+    sync::publish_iteration(sync::board_of(memory_.own(), membership_.generation),
+                            membership_.generation, iterations);
+  }
   void publish_announcements(std::uint64_t posted);
 
   void advance(Operation& operation);

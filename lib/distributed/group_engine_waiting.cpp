@@ -153,13 +153,12 @@ void GroupEngine::drain() {
   }
 }
 
-void GroupEngine::throw_if_failed() {
+void GroupEngine::throw_what_it_failed_by() {
   if (!left_behind_.empty()) {
     throw PeerFailure(rank(), PeerFailure::Cause::raised,
                       rank_label(memory_, rank()) + " has left this group, and the others go on " +
                           "without it: " + left_behind_);
   }
-  if (!failed()) return;
   progress();
   frozen_ = true;
   throw_failure(read_failure(memory_));

@@ -15,36 +15,31 @@
 namespace tensorplay::distributed {
 namespace {
 
-// Counts the forks between this process and the one that started the program.
-unsigned fork_generation = 0;
-
-void watch_forks() {
-  static const int registered = pthread_atfork(nullptr, nullptr, [] { ++fork_generation; });
-  static_cast<void>(registered);
-}
-
-shm::Life& life_of(const shm::Segment& segment, int world_rank) {
-  return segment.rank_block(world_rank).life;
-}
+using Entry = sync::BiasedLock::Entry;
 
 }  // namespace
+
+void Job::watch_forks() {
+  static const int registered = pthread_atfork(nullptr, nullptr, [] { ++current_fork_generation; });
+  static_cast<void>(registered);
+}
 
 Job::Job(std::shared_ptr<shm::Segment> segment, int world_rank, std::chrono::milliseconds timeout)
     : segment_(std::move(segment)),
       world_rank_(world_rank),
       timeout_(timeout),
       arena_(segment_, world_rank),
-      activity_(segment_->rank_block(world_rank).activity) {
+      activity_(segment_->rank_block(world_rank).activity),
+      life_(segment_->rank_block(world_rank).life),
+      fork_generation_(current_fork_generation) {
   watch_forks();
-  fork_generation_ = fork_generation;
-  shm::Life& life = life_of(*segment_, world_rank);
   if (!sync::claim_life(*segment_, world_rank)) {
     throw SegmentError("rank " + std::to_string(world_rank) + " is taken already (" +
-                       sync::process_label(life) +
+                       sync::process_label(life_) +
                        "): two processes have the same RANK, or an earlier job of this name is "
                        "still running; start every rank once, or choose another job name");
   }
-  last_words_.emplace(life, [this] { return fall_silent(); });
+  last_words_.emplace(life_, [this] { return fall_silent(); });
   arena_.set_reclaim([this] { return reclaim(); });
   sync::publish_user_code(activity_);
   sync::publish_usable_cpus(segment_->header());
@@ -105,10 +100,6 @@ bool Job::in_use(std::span<const std::byte> memory) const noexcept {
                      [memory](const GroupEngine* group) { return group->uses(memory); });
 }
 
-bool Job::is_forked_copy() const noexcept {
-  return fork_generation_ != fork_generation;
-}
-
 bool Job::is_silent() const noexcept {
   // Relaxed: other threads can't be in a call, and whoever isn't is told by the guard.
   return is_forked_copy() || exiting_.load(std::memory_order_relaxed);
@@ -118,45 +109,32 @@ bool Job::is_silent() const noexcept {
 // any more; a call that this thread itself is in, below the exit(), never goes on. Either way the
 // rank posts nothing after this, not even what is queued, and its words stay as they are.
 bool Job::fall_silent() noexcept {
-  // Acquire: pairs with UseGuard's release, so that what other threads have published is behind us.
-  const bool busy = busy_.exchange(true, std::memory_order_acquire);
-  // Relaxed: as in UseGuard.
-  if (busy && user_.load(std::memory_order_relaxed) != std::this_thread::get_id()) return false;
-  // Relaxed: this thread's own calls see it; those of others find the job busy.
+  const Entry entry = in_use_.try_enter();
+  if (entry != Entry::entered && entry != Entry::nested) return false;
+  // Relaxed: this thread's own calls see it; those of others find the job in use.
   exiting_.store(true, std::memory_order_relaxed);
   return true;
 }
 
-UseGuard::UseGuard(Job& job) : job_(job) {
-  if (job.is_forked_copy()) {
+void UseGuard::refuse() const {
+  if (job_.is_forked_copy()) {
     throw InvalidArgument(
         "a process group can't be used after fork(): the child isn't a rank; start ranks with "
         "multiprocessing::spawn or tprun");
   }
-  // Acquire: pairs with the release below, so that a group may be handed from thread to thread.
-  const bool busy = job.busy_.exchange(true, std::memory_order_acquire);
-  if (busy && job.is_silent()) {
+  if (job_.is_silent()) {
     throw InvalidArgument(
         "a process group can't be used any more once its process exits: the other ranks go on "
         "without this one; call collectives before exit(), or before main() returns");
   }
-  // Relaxed, both: the id is this thread's only while this thread holds the guard, see below.
-  nested_ = busy && job.user_.load(std::memory_order_relaxed) == std::this_thread::get_id();
-  if (!busy) job.user_.store(std::this_thread::get_id(), std::memory_order_relaxed);
-  if (busy && !nested_) {
-    throw InvalidArgument("two threads use the process groups of rank " +
-                          std::to_string(job.world_rank()) +
-                          " at once: one thread at a time, please");
+  const std::string groups = "the process groups of rank " + std::to_string(job_.world_rank());
+  if (entry_ == Entry::bound) {
+    throw InvalidArgument(
+        "this thread can't use " + groups +
+        ", which another one has made: the system call membarrier(2) is refused, by a sandbox that "
+        "the process entered since; use them from that thread, or allow the call");
   }
-  if (!busy) sync::keep_life(life_of(*job.segment_, job.world_rank_));
-}
-
-UseGuard::~UseGuard() {
-  if (nested_) return;
-  // Relaxed: whoever holds the guard next stores its own id.
-  job_.user_.store(std::thread::id{}, std::memory_order_relaxed);
-  // Release: pairs with the acquire above.
-  job_.busy_.store(false, std::memory_order_release);
+  throw InvalidArgument("two threads use " + groups + " at once: one thread at a time, please");
 }
 
 }  // namespace tensorplay::distributed

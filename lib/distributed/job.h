@@ -3,7 +3,9 @@
 
 #include "lib/distributed/arena.h"
 #include "lib/shm/segment.h"
+#include "lib/sync/biased_lock.h"
 #include "lib/sync/last_words.h"
+#include "lib/sync/liveness.h"
 #include "lib/sync/waiter.h"
 
 #include <atomic>
@@ -12,7 +14,6 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <thread>
 #include <vector>
 
 namespace tensorplay::distributed {
@@ -62,13 +63,17 @@ class Job {
   bool in_use(std::span<const std::byte> memory) const noexcept;
 
   // Whether this process is a child, by fork, of the one that took the place.
-  bool is_forked_copy() const noexcept;
+  bool is_forked_copy() const noexcept { return fork_generation_ != current_fork_generation; }
   // Whether this process may not publish anything for the rank: such a child, or one that exits.
   bool is_silent() const noexcept;
 
  private:
   friend class UseGuard;
 
+  // Counts the forks between this process and the one that started the program.
+  static inline unsigned current_fork_generation = 0;
+
+  static void watch_forks();
   bool fall_silent() noexcept;
 
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
@@ -77,11 +82,11 @@ class Job {
   std::chrono::milliseconds timeout_;
   Arena arena_;
   shm::Activity& activity_;
+  shm::Life& life_;
   std::optional<sync::LastWords> last_words_;  // as long as this rank has the place
   std::vector<GroupEngine*> groups_;
-  std::atomic<bool> busy_{false};
-  std::atomic<std::thread::id> user_{};  // who made it busy
-  std::atomic<bool> exiting_{false};     // the process ends: busy for good
+  sync::BiasedLock in_use_;           // by the thread that is in a call
+  std::atomic<bool> exiting_{false};  // the process ends: in use for good
   unsigned fork_generation_;
   int usable_cpus_ = 0;  // of the job; 0 until it's known for good
 };
@@ -91,14 +96,27 @@ class Job {
 class UseGuard {
  public:
   // Throws InvalidArgument.
-  explicit UseGuard(Job& job);
-  ~UseGuard();
+  explicit UseGuard(Job& job) : job_(job) {
+    if (!job.is_forked_copy()) [[likely]]
+      entry_ = job.in_use_.try_enter();
+    if (entry_ == sync::BiasedLock::Entry::entered) [[likely]] {
+      sync::keep_life(job.life_);
+    } else if (entry_ != sync::BiasedLock::Entry::nested || job.is_silent()) {
+      refuse();
+    }
+  }
+  ~UseGuard() {
+    if (entry_ == sync::BiasedLock::Entry::entered) [[likely]]
+      job_.in_use_.leave();
+  }
   UseGuard(const UseGuard&) = delete;
   UseGuard& operator=(const UseGuard&) = delete;
 
  private:
+  [[noreturn]] void refuse() const;
+
   Job& job_;
-  bool nested_ = false;
+  sync::BiasedLock::Entry entry_ = sync::BiasedLock::Entry::busy;
 };
 
 }  // namespace tensorplay::distributed

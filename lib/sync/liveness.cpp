@@ -20,15 +20,6 @@
 namespace tensorplay::sync {
 namespace {
 
-// Whether the kernel has marked the mutex, since its owner has ended.
-bool owner_died(const shm::Life& life) noexcept {
-  const auto* word = reinterpret_cast<const std::atomic<int>*>(&life.mutex.__data.__lock);
-  static_assert(sizeof(std::atomic<int>) == sizeof(life.mutex.__data.__lock));
-  // Acquire: the kernel marks the word by a fully ordered compare-exchange, after the thread's last
-  // instruction. All that the thread had published is visible to whoever sees the mark.
-  return (static_cast<unsigned>(word->load(std::memory_order_acquire)) & FUTEX_OWNER_DIED) != 0;
-}
-
 void lock_robust_mutex(pthread_mutex_t& mutex) {
   pthread_mutexattr_t attributes;
   pthread_mutexattr_init(&attributes);
@@ -63,8 +54,7 @@ bool claim_life(const shm::Segment& segment, int rank) {
   return true;
 }
 
-void keep_life(shm::Life& life) noexcept {
-  if (!owner_died(life)) return;
+void take_life_over(shm::Life& life) noexcept {
   if (pthread_mutex_lock(&life.mutex) == EOWNERDEAD) pthread_mutex_consistent(&life.mutex);
 }
 

@@ -32,6 +32,8 @@
 
 #include <tensorplay/error.h>
 
+#include <linux/futex.h>
+#include <atomic>
 #include <string>
 #include <string_view>
 
@@ -56,9 +58,24 @@ constexpr bool has_ended(Vitality vitality) noexcept {
 // place is taken once. A process that dies while it takes a place leaves it free.
 bool claim_life(const shm::Segment& segment, int rank);
 
+// Whether the kernel has marked the mutex, since its owner has ended.
+inline bool owner_died(const shm::Life& life) noexcept {
+  const auto* word = reinterpret_cast<const std::atomic<int>*>(&life.mutex.__data.__lock);
+  static_assert(sizeof(std::atomic<int>) == sizeof(life.mutex.__data.__lock));
+  // Acquire: the kernel marks the word by a fully ordered compare-exchange, after the thread's last
+  // instruction. All that the thread had published is visible to whoever sees the mark.
+  return (static_cast<unsigned>(word->load(std::memory_order_acquire)) & FUTEX_OWNER_DIED) != 0;
+}
+
+// Makes the calling thread the owner, where the one that was has died.
+void take_life_over(shm::Life& life) noexcept;
+
 // For the rank itself, at each use of its group: makes the calling thread the one whose end peers
 // see at once, if the thread that was has ended. One load as long as it hasn't.
-void keep_life(shm::Life& life) noexcept;
+inline void keep_life(shm::Life& life) noexcept {
+  if (owner_died(life)) [[unlikely]]
+    take_life_over(life);
+}
 
 // Gives the place up. `state` is left or raised. False if another living thread is the one that
 // claimed or kept it: then the memory must stay mapped as long as that thread lives, since the C
