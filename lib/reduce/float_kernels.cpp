@@ -11,8 +11,8 @@
 
 #include <cstdint>
 
+#include "lib/reduce/float_formats-inl.h"
 #include "lib/reduce/fold-inl.h"
-#include "lib/reduce/half_formats-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tensorplay::reduce::HWY_NAMESPACE {
@@ -20,26 +20,10 @@ namespace tensorplay::reduce::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 using distributed::ReduceOp;
 
-// Which operand's NaN an instruction hands on, and the sign of the NaN it makes, differ between
-// machines, and compilers swap the operands of an addition. So a NaN leaves as one and the same.
-template <class V>
-HWY_INLINE V canonical(V v) {
-  const hn::DFromV<V> tag;
-  const hn::RebindToUnsigned<decltype(tag)> words;
-  using Word = hn::TFromD<decltype(words)>;
-  // Ones in the exponent and in the highest bit of the fraction.
-  constexpr auto kQuietNaN = static_cast<Word>(sizeof(Word) == 4 ? 0x7FC0'0000 : 0x7FF8LL << 48);
-  return hn::IfThenElse(hn::Eq(v, v), v, hn::BitCast(tag, hn::Set(words, kQuietNaN)));
-}
-
 struct FloatSum : Operation {
   template <class V>
   static HWY_INLINE V combine(V folded, V value) {
     return hn::Add(folded, value);
-  }
-  template <class V>
-  static HWY_INLINE V leave(V folded, std::uint32_t /*divisor*/) {
-    return canonical(folded);
   }
 };
 
@@ -49,7 +33,7 @@ struct FloatAverage : FloatSum {
   static HWY_INLINE V leave(V folded, std::uint32_t divisor) {
     const hn::DFromV<V> tag;
     using Lane = hn::TFromD<decltype(tag)>;
-    return canonical(hn::Div(folded, hn::Set(tag, static_cast<Lane>(divisor))));
+    return hn::Div(folded, hn::Set(tag, static_cast<Lane>(divisor)));
   }
 };
 
@@ -79,7 +63,7 @@ struct FloatMax : FloatMin {
   }
   template <class V>
   static HWY_INLINE V leave(V folded, std::uint32_t /*divisor*/) {
-    return canonical(hn::Neg(folded));
+    return hn::Neg(folded);
   }
 };
 
@@ -108,9 +92,9 @@ ReduceKernel choose_float_kernel(DType dtype, ReduceOp op) {
     case DType::bfloat16:
       return choose_operation<BrainFormat>(op);
     case DType::float32:
-      return choose_operation<Same<float>>(op);
+      return choose_operation<FloatFormat<float>>(op);
     case DType::float64:
-      return choose_operation<Same<double>>(op);
+      return choose_operation<FloatFormat<double>>(op);
     default:
       return nullptr;
   }

@@ -23,10 +23,17 @@ namespace tensorplay::reduce::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
+// A format says how elements are stored and folded, and how to come from one to the other. By
+// default each vector is widened and narrowed for itself.
+struct InOrder {
+  static constexpr bool kTakesPairs = false;
+};
+
 // Elements that are folded in the type they are stored in. The other formats (WideByte and those
-// in half_formats-inl.h) have the same four members.
+// in float_formats-inl.h) have the same members. One that takes pairs has widen_two() and
+// narrow_two() as well, which give and take the elements of even and of odd places.
 template <typename T>
-struct Same {
+struct Same : InOrder {
   using Stored = T;
   using Lane = T;
 
@@ -119,22 +126,43 @@ class Fold {
   // a size, of which there are no arrays.
   HWY_INLINE void fold_four_vectors(std::size_t at, std::size_t lanes) const {
     const Stored* from = source(0) + at;
-    Vector a = load(from);
-    Vector b = load(from + lanes);
-    Vector c = load(from + 2 * lanes);
-    Vector d = load(from + 3 * lanes);
+    Vector a, b, c, d;
+    load_two(from, lanes, a, b);
+    load_two(from + 2 * lanes, lanes, c, d);
     for (std::size_t k = 1; k < source_count_; ++k) {
       from = source(k) + at;
-      a = Op::combine(a, load(from));
-      b = Op::combine(b, load(from + lanes));
-      c = Op::combine(c, load(from + 2 * lanes));
-      d = Op::combine(d, load(from + 3 * lanes));
+      Vector e, f, g, h;
+      load_two(from, lanes, e, f);
+      load_two(from + 2 * lanes, lanes, g, h);
+      a = Op::combine(a, e);
+      b = Op::combine(b, f);
+      c = Op::combine(c, g);
+      d = Op::combine(d, h);
     }
     Stored* to = destination_ + at;
-    store(a, to);
-    store(b, to + lanes);
-    store(c, to + 2 * lanes);
-    store(d, to + 3 * lanes);
+    store_two(a, b, to, lanes);
+    store_two(c, d, to + 2 * lanes, lanes);
+  }
+
+  HWY_INLINE void load_two(const Stored* from, std::size_t lanes, Vector& a, Vector& b) const {
+    if constexpr (Format::kTakesPairs) {
+      Format::widen_two(hn::LoadU(typename Format::Pairs(), from), a, b);
+      a = Op::enter(a);
+      b = Op::enter(b);
+    } else {
+      a = load(from);
+      b = load(from + lanes);
+    }
+  }
+
+  HWY_INLINE void store_two(Vector a, Vector b, Stored* to, std::size_t lanes) const {
+    if constexpr (Format::kTakesPairs) {
+      const auto pairs = Format::narrow_two(Op::leave(a, divisor_), Op::leave(b, divisor_));
+      hn::StoreU(pairs, typename Format::Pairs(), to);
+    } else {
+      store(a, to);
+      store(b, to + lanes);
+    }
   }
 
   HWY_INLINE void fold_vector(std::size_t at) const {

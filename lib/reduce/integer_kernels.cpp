@@ -23,7 +23,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using distributed::ReduceOp;
 
 // Bytes that are folded as 16-bit words, of which the lower half counts: no unit multiplies bytes.
-struct WideByte {
+struct WideByte : InOrder {
   using Stored = std::uint8_t;
   using Lane = std::uint16_t;
   using Words = hn::ScalableTag<std::uint16_t>;

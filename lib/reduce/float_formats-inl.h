@@ -1,17 +1,25 @@
-// The two 16-bit floating-point formats, folded as float: bit for bit the conversions of element.h.
+// The floating-point formats: the two with 16 bits are folded as float, bit for bit the conversions
+// of element.h.
+//
+// Which operand's NaN an instruction hands on, and the sign of the NaN it makes, differ between
+// machines, and compilers swap the operands of an addition. So a NaN leaves as one and the same,
+// and it's each format's part to see to that where it costs least.
 //
 // Compiled once per vector unit, see fold-inl.h.
 
-#if defined(TENSORPLAY_LIB_REDUCE_HALF_FORMATS_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef TENSORPLAY_LIB_REDUCE_HALF_FORMATS_INL_H_
-#undef TENSORPLAY_LIB_REDUCE_HALF_FORMATS_INL_H_
+#if defined(TENSORPLAY_LIB_REDUCE_FLOAT_FORMATS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef TENSORPLAY_LIB_REDUCE_FLOAT_FORMATS_INL_H_
+#undef TENSORPLAY_LIB_REDUCE_FLOAT_FORMATS_INL_H_
 #else
-#define TENSORPLAY_LIB_REDUCE_HALF_FORMATS_INL_H_
+#define TENSORPLAY_LIB_REDUCE_FLOAT_FORMATS_INL_H_
 #endif
 
 #include <hwy/highway.h>
 
+#include <bit>
 #include <cstdint>
+
+#include "lib/reduce/fold-inl.h"
 
 // These units convert binary16 in hardware, rounding to nearest even. Highway's own conversions for
 // the other units truncate and know neither infinity nor NaN.
@@ -27,7 +35,25 @@ namespace tensorplay::reduce::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-struct HalfFormat {
+// Ones in the exponent and in the highest bit of the fraction.
+template <class V>
+HWY_INLINE V canonical(V v) {
+  const hn::DFromV<V> tag;
+  const hn::RebindToUnsigned<decltype(tag)> words;
+  using Word = hn::TFromD<decltype(words)>;
+  constexpr auto kQuietNaN = static_cast<Word>(sizeof(Word) == 4 ? 0x7FC0'0000 : 0x7FF8LL << 48);
+  return hn::IfThenElse(hn::Eq(v, v), v, hn::BitCast(tag, hn::Set(words, kQuietNaN)));
+}
+
+template <typename T>
+struct FloatFormat : Same<T> {
+  template <class V>
+  static HWY_INLINE V narrow(V v) {
+    return canonical(v);
+  }
+};
+
+struct HalfFormat : InOrder {
   using Stored = std::uint16_t;
   using Lane = float;
   using Floats = hn::ScalableTag<float>;
@@ -41,12 +67,53 @@ struct BrainFormat : HalfFormat {
     return hn::BitCast(Floats(), hn::ShiftLeft<16>(hn::PromoteTo(Words(), halves)));
   }
 
-  // NaNs need no care: the operations leave only the canonical one, which rounding keeps.
   static HWY_INLINE hn::Vec<Halves> narrow(hn::Vec<Floats> floats) {
     const auto words = hn::BitCast(Words(), floats);
     const auto is_odd = hn::And(hn::ShiftRight<16>(words), hn::Set(Words(), 1));
     const auto rounding = hn::Add(hn::Set(Words(), 0x7FFF), is_odd);
-    return hn::TruncateTo(Halves(), hn::ShiftRight<16>(hn::Add(words, rounding)));
+    const auto rounded = hn::ShiftRight<16>(hn::Add(words, rounding));
+    return canonical_halves(hn::TruncateTo(Halves(), rounded));
+  }
+
+#if HWY_TARGET != HWY_SCALAR
+  // A word holds two elements, and is taken apart and put together without moving a half to another
+  // lane: twice as fast as one vector after the other.
+  static constexpr bool kTakesPairs = std::endian::native == std::endian::little;
+  using Pairs = hn::Repartition<std::uint16_t, Words>;
+
+  static HWY_INLINE void widen_two(hn::Vec<Pairs> pairs, hn::Vec<Floats>& even,
+                                   hn::Vec<Floats>& odd) {
+    const auto words = hn::BitCast(Words(), pairs);
+    even = hn::BitCast(Floats(), hn::ShiftLeft<16>(words));
+    odd = hn::BitCast(Floats(), hn::And(words, hn::Set(Words(), 0xFFFF'0000)));
+  }
+
+  static HWY_INLINE hn::Vec<Pairs> narrow_two(hn::Vec<Floats> even, hn::Vec<Floats> odd) {
+    const auto even_words = hn::BitCast(Words(), even);
+    const auto odd_words = hn::BitCast(Words(), odd);
+    const auto kept = hn::OddEven(hn::BitCast(Pairs(), odd_words),
+                                  hn::BitCast(Pairs(), hn::ShiftRight<16>(even_words)));
+    const auto lost = hn::OddEven(hn::BitCast(Pairs(), hn::ShiftLeft<16>(odd_words)),
+                                  hn::BitCast(Pairs(), even_words));
+    // The carry of lost + 0x7FFF + is_odd, which has 17 bits: the average that rounds up adds one
+    // more, and gives all of them but the lowest.
+    const auto is_odd = hn::And(kept, hn::Set(Pairs(), 1));
+    const auto rounding = hn::Or(is_odd, hn::Set(Pairs(), 0x7FFE));
+    const auto carry = hn::ShiftRight<15>(hn::AverageRound(lost, rounding));
+    return canonical_halves(hn::Add(kept, carry));
+  }
+#endif
+
+ private:
+  // After the rounding, on half as many bits: it keeps a NaN, since what it takes away is zero in
+  // each: those made of bfloat16s, and those that instructions make.
+  template <class V>
+  static HWY_INLINE V canonical_halves(V halves) {
+    const hn::DFromV<V> tag;
+    const hn::RebindToSigned<decltype(tag)> integers;
+    const auto magnitude = hn::BitCast(integers, hn::And(halves, hn::Set(tag, 0x7FFF)));
+    const auto is_nan = hn::Gt(magnitude, hn::Set(integers, 0x7F80));
+    return hn::IfThenElse(hn::RebindMask(tag, is_nan), hn::Set(tag, 0x7FC0), halves);
   }
 };
 
@@ -59,7 +126,7 @@ struct Binary16Format : HalfFormat {
     return hn::PromoteTo(Floats(), hn::BitCast(Native(), halves));
   }
   static HWY_INLINE hn::Vec<Halves> narrow(hn::Vec<Floats> floats) {
-    return hn::BitCast(Halves(), hn::DemoteTo(Native(), floats));
+    return hn::BitCast(Halves(), hn::DemoteTo(Native(), canonical(floats)));
   }
 };
 
@@ -74,7 +141,7 @@ struct Binary16Format : HalfFormat {
   }
 
   static HWY_INLINE hn::Vec<Halves> narrow(hn::Vec<Floats> floats) {
-    const auto words = hn::BitCast(Words(), floats);
+    const auto words = hn::BitCast(Words(), canonical(floats));
     const auto magnitude = hn::And(words, hn::Set(Words(), 0x7FFF'FFFF));
     const auto sign = hn::ShiftRight<16>(hn::Xor(words, magnitude));
     return hn::TruncateTo(Halves(), hn::Or(sign, narrow_magnitude(magnitude)));
