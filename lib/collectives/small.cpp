@@ -29,7 +29,8 @@ void deliver_small(const Exchange& exchange) {
   const std::size_t offset =
       static_cast<std::size_t>(exchange.shape.block_read_by(exchange.self())) *
       exchange.shape.block_bytes;
-  deliver(exchange, 0, exchange.shape.block_bytes, [&](int member) {
+  deliver(exchange, 0, exchange.shape.block_bytes, [&](int member) -> const std::byte* {
+    if (member == exchange.self()) return exchange.own_block(exchange.shape.block_read_by(member));
     return payload_of(exchange.memory->member(member), exchange.number, algorithm) + offset;
   });
 }

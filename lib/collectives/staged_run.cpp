@@ -36,7 +36,8 @@ StagedRun::StagedRun(const Exchange& exchange, StagingLease& lease)
 }
 
 bool StagedRun::two_phases() const noexcept {
-  return exchange_.shape.kind == CollectiveKind::all_reduce;
+  return exchange_.shape.kind == CollectiveKind::all_reduce && 
+         (exchange_.contributors.count() > 2 || plan_.rounds > 1);
 }
 
 std::uint64_t StagedRun::value(std::uint64_t rounds) const noexcept {

@@ -42,7 +42,7 @@ namespace tensorplay::shm {
 
 // "TNSRPLAY" in the order of the bytes: tells our segments from other people's files.
 inline constexpr std::uint64_t kMagic = 0x59414c5052534e54;
-inline constexpr std::uint32_t kLayoutVersion = 13;  // bump on any change in this file
+inline constexpr std::uint32_t kLayoutVersion = 14;  // bump on any change in this file
 
 using distributed::kRankCountMax;
 inline constexpr int kGroupCountMax = 64;
@@ -228,6 +228,7 @@ inline constexpr std::size_t kResultPlace = 1;
 // A reader that sees `number` == n sees the rest of the line, and whatever the rank had written
 // into its post slot for n. writer: the member.
 struct alignas(kLineBytes) ArrivalLine {
+  std::array<std::byte, kInlineBytes> payload;
   std::atomic<std::uint64_t> number;  // of the operation, from 1
   std::uint64_t count;
   distributed::CollectiveKind kind;
@@ -239,7 +240,6 @@ struct alignas(kLineBytes) ArrivalLine {
   std::uint16_t tag;                 // the Joinable that made the call: 1 + place in the list, or 0
   std::uint32_t context;             // fingerprint of the join context, 0 outside of one
   std::uint32_t iteration;           // announced so far in that context
-  std::array<std::byte, kInlineBytes> payload;
 };
 
 // How far the member is in a large operation. All three words only grow. writer: the member.
@@ -293,7 +293,10 @@ static_assert(std::atomic<std::uint64_t>::is_always_lock_free &&
 static_assert(sizeof(std::atomic<std::uint32_t>) == 4, "a futex word has four bytes");
 static_assert(sizeof(ArrivalLine) == kLineBytes,
               "an arrival is one line: who sees the number has fetched the payload");
-static_assert(offsetof(ArrivalLine, payload) == 32, "payloads of eight-byte elements are aligned");
+static_assert(
+    offsetof(ArrivalLine, payload) == 0,
+    "a vector load of the payload, masked or not, must not reach into the next line: that one "
+    "is about to be written, and to fetch it costs as much as the exchange itself");
 static_assert(kRankCountMax <= 256, "a root has 8 bits");
 static_assert(sizeof(Progress) <= kLineBytes, "three words of one writer, polled together");
 static_assert(offsetof(JoinBoard, config) == kLineBytes, "notifying touches one line");

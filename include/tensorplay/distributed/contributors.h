@@ -32,10 +32,17 @@ class Contributors {
   }
   int count() const noexcept {
     int total = 0;
-    for (std::uint64_t word : words_) total += std::popcount(word);
+    for (std::uint64_t word : words_) {
+      // Most groups fill one word, and without an instruction for it a count is a call.
+      if (word != 0) total += std::popcount(word);
+    }
     return total;
   }
-  bool empty() const noexcept { return *this == Contributors{}; }
+  bool empty() const noexcept {
+    std::uint64_t any = 0;
+    for (std::uint64_t word : words_) any |= word;
+    return any == 0;
+  }
 
   // The greatest contributing rank, -1 if there is none.
   int highest() const noexcept {
