@@ -24,7 +24,8 @@ struct Exchange {
   // Where a peer's death is survived: the members that are known to be gone, a set that grows while
   // the operation is under way; null where it isn't survived.
   const MemberSet* lost = nullptr;
-  bool streams = false;  // copies to destinations go past the caches: see copy_stores.h
+  bool staged_ahead = false;  // by this rank: see StagedRun::stage_ahead()
+  bool streams = false;       // copies to destinations go past the caches: see copy_stores.h
 
   int self() const noexcept { return memory->self(); }
   bool supplies() const noexcept { return sources.contains(self()); }

@@ -2,7 +2,10 @@
 #pragma once
 
 #include "lib/collectives/exchange.h"
+#include "lib/collectives/staging_lease.h"
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 
 namespace tensorplay::collectives {
@@ -20,17 +23,17 @@ class LargeRun {
   virtual bool awaits(int member) const = 0;
 };
 
-// What a rank's staging buffers were last used for: they are free again when those who read them
-// have got so far. Kept by the group from one large operation to the next.
-struct StagingLease {
-  std::uint64_t consumed = 0;  // the progress value that the readers must have reached
-  MemberSet readers;
-};
-
 // The run for this exchange: from vaults where a peer's death is to be survived; else into the one
 // result that all read, straight from arena to arena if everything lies there, and through the
 // staging buffers otherwise. Throws SegmentError if a peer's arrival names a place outside its
 // arena. Decides whether the operation streams, which may take the time of a measurement.
 std::unique_ptr<LargeRun> make_large_run(Exchange exchange, StagingLease& lease);
+
+// Copies the first round of `source` into the staging buffer before it's known who takes part, so
+// that it goes out with the arrival: peers needn't wait for another word. False if that wouldn't
+// pay, or if the buffer is still being read. Not while an earlier large operation is under way. The
+// run is told by Exchange::staged_ahead, peers by kStagedAhead.
+bool stage_ahead(const GroupMemory& memory, StagingLease& lease, std::uint64_t number,
+                 const Shape& shape, const std::byte* source);
 
 }  // namespace tensorplay::collectives

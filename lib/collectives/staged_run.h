@@ -1,12 +1,16 @@
 // Large operations through the staging buffers, in rounds.
 //
 // In round k
-//   stage    every source copies its pieces of round k into its buffer k mod kStagingBuffers, once
-//            all readers have consumed what lay there;
-//   reduce   (all_reduce only) every contributor reduces its slice of the round, from the others'
+//   stage    every source copies its pieces of round k into its next buffer, once all readers have
+//            consumed what lay there; operation n begins with buffer n mod kStagingBuffers;
+//   reduce   (all_reduce in two phases) every contributor reduces its slice of the round, from the
+//   others'
 //            buffers and its own memory, into its destination, and copies the result into its own
 //            buffer, where its own slice was left free;
 //   consume  every receiver reads what it needs from the others' buffers into its destination.
+// The first round may be staged ahead, and goes out with the arrival. Little is reduced in
+// one phase: every receiver reads and reduces all, with one word less to wait for.
+//
 // Each rank tells by its three progress words how many rounds it has done of each. The steps of
 // different rounds overlap: while round k is reduced, round k + 1 is staged.
 //
@@ -29,7 +33,6 @@ class StagedRun : public LargeRun {
   bool awaits(int member) const override;
 
  private:
-  bool two_phases() const noexcept;
   bool done() const noexcept;
   std::uint64_t value(std::uint64_t rounds) const noexcept;
 
@@ -37,7 +40,11 @@ class StagedRun : public LargeRun {
   bool try_reduce();
   bool try_consume();
 
-  bool staging_free(std::uint64_t k) const noexcept;
+  std::uint64_t slot(std::uint64_t k) const noexcept { return exchange_.number + k; }
+  const std::byte* buffer_of(int member, std::uint64_t k) const noexcept {
+    return exchange_.memory->staging(member, slot(k));
+  }
+  bool has_staged(int member, std::uint64_t rounds) const noexcept;
   void stage(std::uint64_t k) noexcept;
   void stage_others_slices(ByteRange range, std::byte* buffer) noexcept;
   void reduce(std::uint64_t k);
@@ -47,8 +54,9 @@ class StagedRun : public LargeRun {
 
   Exchange exchange_;
   ChunkPlan plan_;
-  StagingLease before_;  // who may still read the buffers from the operation before
-  MemberSet readers_;    // of this rank's buffers, without itself
+  bool two_phases_;
+  StagingLease& lease_;
+  MemberSet readers_;  // of this rank's buffers, without itself
   // Rounds done by this rank.
   std::uint64_t staged_ = 0;
   std::uint64_t reduced_ = 0;

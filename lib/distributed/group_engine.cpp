@@ -136,11 +136,12 @@ void GroupEngine::post(Operation& operation) {
 }
 
 // Puts the source where peers will look for it, and says where that is.
-std::uint8_t GroupEngine::place_payload(shm::ArrivalLine& line, const Operation& operation) const {
+std::uint8_t GroupEngine::place_payload(shm::ArrivalLine& line, Operation& operation) {
   const bool shadow = operation.role == Role::shadow;
   unsigned flags = 0;
   if (shadow) flags |= shm::kShadow;
   if (operation.supplies) flags |= shm::kSupplies;
+  if (!job_->has_cpus_for(size())) flags |= shm::kCrowded;
   const bool supplies = operation.shape.is_source(rank()) && (!shadow || operation.supplies);
   const auto* source = supplies ? static_cast<const std::byte*>(operation.call.source) : nullptr;
   if (operation.algorithm != collectives::Algorithm::large) {
@@ -155,12 +156,26 @@ std::uint8_t GroupEngine::place_payload(shm::ArrivalLine& line, const Operation&
   if (source != nullptr && arena.contains(source, operation.shape.source_bytes())) {
     flags |= shm::kSourceInArena;
     sync::name_place(line, 0, memory_.segment().offset_of(source));
+  } else if (source != nullptr && !shared && stage_ahead(operation, source)) {
+    operation.staged_ahead = true;
+    flags |= shm::kStagedAhead;
   }
   if (!shared && arena.contains(destination, operation.shape.destination_bytes())) {
     flags |= shm::kDestinationInArena;
     sync::name_place(line, 1, memory_.segment().offset_of(destination));
   }
   return static_cast<std::uint8_t>(flags);
+}
+
+// Unless nobody is there to read it.
+bool GroupEngine::stage_ahead(const Operation& operation, const std::byte* source) {
+  if (membership_.absent_count() >= size() - 1 || !is_oldest_large(operation)) return false;
+  if (!collectives::stage_ahead(memory_, staging_lease_, operation.number, operation.shape,
+                                source)) {
+    return false;
+  }
+  fault_point("staged.ahead");
+  return true;
 }
 
 // A contribution that stays whatever becomes of this rank.

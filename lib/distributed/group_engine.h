@@ -155,7 +155,8 @@ class GroupEngine : public std::enable_shared_from_this<GroupEngine> {
 
   void post_queued();
   void post(Operation& operation);
-  std::uint8_t place_payload(shm::ArrivalLine& line, const Operation& operation) const;
+  std::uint8_t place_payload(shm::ArrivalLine& line, Operation& operation);
+  bool stage_ahead(const Operation& operation, const std::byte* source);
   unsigned place_in_vault(shm::ArrivalLine& line, const Operation& operation) const;
   void publish_iteration(std::uint64_t iterations) {
     sync::publish_iteration(sync::board_of(memory_.own(), membership_.generation),

@@ -56,8 +56,9 @@ Operation& GroupEngine::operation_at_hand() {
 
 // Whether it's posted without waiting for memory, and has only steps that are short.
 bool GroupEngine::may_be_quick(const Operation& operation) const noexcept {
-  return operation.algorithm != collectives::Algorithm::large ||
-         (operation.shape.has_shared_result() && !survives_);
+  if (operation.algorithm != collectives::Algorithm::large) return true;
+  const bool is_short = operation.shape.source_bytes() <= shm::kChunkBytes;
+  return !survives_ && (is_short || operation.shape.has_shared_result());
 }
 
 // Whether the operation has ended within a few polls.

@@ -175,6 +175,7 @@ collectives::Exchange GroupEngine::exchange_of(const Operation& operation) const
   exchange.contributors = operation.active;
   exchange.participants = operation.participants;
   exchange.sources = sources_of(operation);
+  exchange.staged_ahead = operation.staged_ahead;
   exchange.lost = survives_ ? &membership_.lost : nullptr;
   return exchange;
 }

@@ -14,6 +14,7 @@ void Operation::begin(const CollectiveCall& call_, int world_size, Role role_) {
   kernel = shape.reduces() ? reduce::kernel_for(call.dtype, call.op) : nullptr;
   place = 0;
   vault = nullptr;
+  staged_ahead = false;
   supplies = false;
   stage = Stage::queued;
   next_peer = 0;

@@ -55,6 +55,7 @@ class Operation final : public WorkState {
   std::uint64_t place = 0;  // of the result, as the ranks compare it, where it lies once
   Vault* vault = nullptr;   // that holds the source, where a peer's death is survived
 
+  bool staged_ahead = false;  // the first round of the source went out with the arrival
   bool supplies = false;  // a shadow that supplies what the root sends
   // The join context at the time of the call.
   std::uint32_t context = 0;

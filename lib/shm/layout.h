@@ -219,6 +219,8 @@ enum ArrivalFlags : std::uint8_t {
   kSourceInArena = 4,       // payload begins with the source's offset in the segment
   kDestinationInArena = 8,  // payload goes on with the destination's offset
   kVaulted = 16,            // payload begins with the offset of the vault that holds the source
+  kStagedAhead = 32,        // the first round lies in the staging buffer already, whole
+  kCrowded = 64,            // the rank knows of fewer CPUs than the group has ranks
 };
 // Whatever the flags, the second word of the payload of an all_reduce_shared names the place of its
 // result, if that isn't empty: the same on all ranks.

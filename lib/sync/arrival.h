@@ -18,6 +18,10 @@ enum class Arrival { missing, arrived, overrun };
 inline shm::ArrivalLine& arrival_line(shm::MemberBlock& member, std::uint64_t number) noexcept {
   return member.arrivals[number % shm::kOperationSlots];
 }
+inline const shm::ArrivalLine& arrival_line(const shm::MemberBlock& member,
+                                            std::uint64_t number) noexcept {
+  return member.arrivals[number % shm::kOperationSlots];
+}
 inline std::byte* post_slot(shm::MemberBlock& member, std::uint64_t number) noexcept {
   return member.posts[number % shm::kOperationSlots].data();
 }

@@ -26,10 +26,15 @@ inline void publish_progress(std::atomic<std::uint64_t>& word, std::uint64_t val
   word.store(value, std::memory_order_release);
 }
 
+// How far the owner has got.
+inline std::uint64_t progress_of(const std::atomic<std::uint64_t>& word) noexcept {
+  // SYNC progress. Acquire: pairs with publish_progress().
+  return word.load(std::memory_order_acquire);
+}
+
 // Whether the owner has got as far as `value`.
 inline bool observe_progress(const std::atomic<std::uint64_t>& word, std::uint64_t value) noexcept {
-  // SYNC progress. Acquire: pairs with publish_progress().
-  return word.load(std::memory_order_acquire) >= value;
+  return progress_of(word) >= value;
 }
 
 }  // namespace tensorplay::sync
