@@ -48,8 +48,11 @@ void consider_machine(const std::string& proc, AvailableMemory& least) {
 
 void consider_cgroup(const std::string& folder, const Version& version, AvailableMemory& least) {
   const auto most = number_in(folder + version.most);
+  // Version 1 has a number for no limit, the greatest in whole pages.
+  if (!most || *most > kUnlimited / 4) return;
   auto used = number_in(folder + version.used);
-  if (!most || !used) return;
+  // What can be dropped leaves still more. The kernel takes long to count it.
+  if (!used || *most - std::min(*most, *used) >= least.bytes) return;
   *used -= std::min(*used, number_after(folder + "/memory.stat", version.droppable));
   const std::size_t left = *most - std::min(*most, *used);
   if (left < least.bytes) least = {left, "within the limit of " + folder};
