@@ -165,6 +165,7 @@ class GroupEngine : public std::enable_shared_from_this<GroupEngine> {
   void publish_announcements(std::uint64_t posted);
 
   void advance(Operation& operation);
+  Failure out_of_memory_in(const Operation& operation) const;
   bool may_move(const Operation& operation) const noexcept;
   bool see_arrivals(Operation& operation);
   bool see_member(Operation& operation, int member);

@@ -7,12 +7,14 @@
 #include "lib/distributed/whereabouts.h"
 #include "lib/sync/activity.h"
 #include "lib/sync/arrival.h"
+#include "lib/sync/liveness.h"
 
 #include <tensorplay/error.h>
 
 #include <algorithm>
 #include <exception>
 #include <functional>
+#include <new>
 
 namespace tensorplay::distributed {
 
@@ -65,7 +67,18 @@ void GroupEngine::advance(Operation& operation) {
   } catch (const SegmentError& error) {
     operation.refused = true;
     fail({shm::FailureKind::damage, -1, PeerFailure::Cause::exited, error.what()});
+  } catch (const std::bad_alloc&) {
+    operation.refused = true;
+    fail(out_of_memory_in(operation));
   }
+}
+
+// The others have arrived, and would wait for what this rank has no memory to do.
+Failure GroupEngine::out_of_memory_in(const Operation& operation) const {
+  return {shm::FailureKind::peer_failure, rank(), PeerFailure::Cause::raised,
+          rank_label(memory_, rank()) + " ran out of memory in " + describe(operation.call) +
+              ", operation " + std::to_string(operation.number),
+          sync::pid_of(memory_.life(rank()))};
 }
 
 // Who has been told of the group's failure may have changed what a large operation reads: asked

@@ -56,7 +56,7 @@ class Operation final : public WorkState {
   Vault* vault = nullptr;   // that holds the source, where a peer's death is survived
 
   bool staged_ahead = false;  // the first round of the source went out with the arrival
-  bool supplies = false;  // a shadow that supplies what the root sends
+  bool supplies = false;      // a shadow that supplies what the root sends
   // The join context at the time of the call.
   std::uint32_t context = 0;
   std::uint32_t iteration = 0;
