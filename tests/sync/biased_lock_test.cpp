@@ -45,8 +45,15 @@ bool enter_once(Guarded& guarded) {
 
 // Some time between none and that of two line transfers, another one each time.
 void dawdle(std::uint32_t round) {
-  for (std::atomic<std::uint32_t> left = round % 97; left > 0;) {
-    left.store(left.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+  // Volatile, lest the loop be left out.
+  for (volatile std::uint32_t left = round % 97; left > 0;) left = left - 1;
+}
+
+// Polls, as the two are to come at the same moment; and gives the CPU away where they share one.
+void await(const std::atomic<std::uint32_t>& word, std::uint32_t value) {
+  // Acquire: pairs with the release of the other thread's stores.
+  for (std::uint32_t polls = 1; word.load(std::memory_order_acquire) < value; ++polls) {
+    if (polls % 4096 == 0) std::this_thread::yield();
   }
 }
 
@@ -59,15 +66,16 @@ int meetings_inside(std::uint32_t rounds) {
   std::atomic<std::uint32_t> ready{0};
   std::thread stranger([&] {
     for (std::uint32_t round = 0; round < rounds; ++round) {
+      // Release: pairs with await().
       ready.store(round + 1, std::memory_order_release);
-      while (begun.load(std::memory_order_acquire) <= round) {
-      }
+      await(begun, round + 1);
       if (locks[round].try_enter() == Entry::entered) entered_by_stranger[round] = 1;
     }
   });
   std::vector<int> entered(rounds, 0);
   for (std::uint32_t round = 0; round < rounds; ++round) {
-    while (ready.load(std::memory_order_acquire) <= round) std::this_thread::yield();
+    await(ready, round + 1);
+    // Release: pairs with await().
     begun.store(round + 1, std::memory_order_release);
     dawdle(round);
     if (locks[round].try_enter() == Entry::entered) entered[round] = 1;
