@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <unistd.h>
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <limits>
@@ -62,6 +63,13 @@ std::optional<MemoryFile> MemoryFile::open(const std::string& name) {
   return MemoryFile(descriptor, name);
 }
 
+MemoryFile MemoryFile::open_for_reading(const std::string& path) {
+  // Without waiting: what lies there may be a FIFO.
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor < 0) fail("can't look into " + path, errno);
+  return {descriptor, ""};
+}
+
 MemoryFile::MemoryFile(MemoryFile&& other) noexcept
     : descriptor_(other.descriptor_), name_(std::move(other.name_)) {
   other.descriptor_ = -1;
@@ -108,6 +116,18 @@ bool MemoryFile::is_private() const {
 
 bool MemoryFile::has_name() const {
   return status_of(descriptor_).st_nlink > 0;
+}
+
+void MemoryFile::read(std::size_t offset, std::span<std::byte> into) const {
+  while (!into.empty()) {
+    const ssize_t bytes = pread(descriptor_, into.data(), into.size(), static_cast<off_t>(offset));
+    if (bytes < 0 && errno == EINTR) continue;
+    if (bytes < 0) fail("can't read the shared memory", errno);
+    if (bytes == 0) break;
+    into = into.subspan(static_cast<std::size_t>(bytes));
+    offset += static_cast<std::size_t>(bytes);
+  }
+  std::ranges::fill(into, std::byte{0});
 }
 
 bool MemoryFile::has_data_at_begin() const noexcept {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 
 #include <boost/interprocess/detail/os_file_functions.hpp>
@@ -22,6 +23,10 @@ class MemoryFile {
   // The file /dev/shm/<name>; nothing if there is none. SegmentError for everything else.
   static std::optional<MemoryFile> open(const std::string& name);
 
+  // The file at `path`, wherever that is, to look into: nothing can be changed through it. Throws
+  // SegmentError.
+  static MemoryFile open_for_reading(const std::string& path);
+
   MemoryFile(MemoryFile&& other) noexcept;
   MemoryFile& operator=(MemoryFile&& other) = delete;
   ~MemoryFile();
@@ -38,6 +43,10 @@ class MemoryFile {
   bool is_private() const;
   // Whether the file still has its name: false once anybody has removed it.
   bool has_name() const;
+
+  // Copies what lies at `offset`; zeros where nothing was ever written, which takes no memory
+  // there, and where the file has ended. Throws SegmentError.
+  void read(std::size_t offset, std::span<std::byte> into) const;
 
   // Whether anything was ever written to, or reserved for, the first page.
   bool has_data_at_begin() const noexcept;

@@ -2,6 +2,8 @@
 
 #include "lib/base/fault_point.h"
 #include "lib/shm/available_memory.h"
+#include "lib/shm/header_check.h"
+#include "lib/shm/mapping.h"
 #include "lib/shm/memory_file.h"
 
 #include <tensorplay/error.h>
@@ -46,38 +48,23 @@ void expect_memory(std::string_view purpose, std::size_t wanted, const MemoryFil
 
 }  // namespace
 
-class Segment::Mapping {
- public:
-  Mapping(const MemoryFile& file, std::size_t bytes)
-      : region_(map(file, bytes)), begin_(static_cast<std::byte*>(region_.get_address())) {}
-  std::byte* at(std::size_t offset) const noexcept { return begin_ + offset; }
-
- private:
-  // No swap space is set aside for address space that may never be used.
-  static bip::mapped_region map(const MemoryFile& file, std::size_t bytes) {
-    try {
-      return {file, bip::read_write, 0, bytes, nullptr, MAP_SHARED | MAP_NORESERVE};
-    } catch (const bip::interprocess_exception& error) {
-      throw SegmentError("can't map " + std::to_string(bytes) + " bytes of shared memory: " +
-                         error.what() + "; lower arena_bytes, or raise the limit (ulimit -v)");
-    }
-  }
-
-  bip::mapped_region region_;
-  std::byte* begin_;
-};
-
-Segment::Segment(std::shared_ptr<MemoryFile> file, const Geometry& geometry)
+Segment::Segment(std::shared_ptr<MemoryFile> file, std::unique_ptr<Mapping> mapping,
+                 const Geometry& geometry)
     : file_(std::move(file)),
-      mapping_(std::make_unique<Mapping>(*file_, geometry.segment_bytes)),
+      mapping_(std::move(mapping)),
       header_(reinterpret_cast<SegmentHeader*>(mapping_->at(0))),
       geometry_(geometry) {}
 
 Segment::~Segment() = default;
 
+std::shared_ptr<Segment> Segment::map(std::shared_ptr<MemoryFile> file, const Geometry& geometry) {
+  auto mapping = std::make_unique<Mapping>(*file, geometry.segment_bytes);
+  return std::shared_ptr<Segment>(new Segment(std::move(file), std::move(mapping), geometry));
+}
+
 std::shared_ptr<Segment> Segment::make(std::shared_ptr<MemoryFile> file, const Geometry& geometry,
                                        const SegmentOptions& options) {
-  std::shared_ptr<Segment> segment(new Segment(std::move(file), geometry));
+  const auto segment = map(std::move(file), geometry);
   auto* begin = reinterpret_cast<std::byte*>(segment->header_);
   segment->expect_room_to_start();
   const bool survives = options.on_peer_failure == distributed::PeerFailurePolicy::continue_without;
@@ -132,54 +119,6 @@ std::shared_ptr<Segment> Segment::create_named(const std::string& name,
 
 namespace {
 
-void check_owner(const MemoryFile& file, const std::string& name) {
-  const char* reason = !file.is_regular()              ? "it isn't a plain file"
-                       : file.owner_uid() != geteuid() ? "it belongs to another user"
-                       : !file.is_private()            ? "others than its owner may use it"
-                                                       : nullptr;
-  if (reason != nullptr) {
-    throw SegmentError("/dev/shm/" + name + " is refused: " + reason +
-                       "; choose another job name, or remove the file");
-  }
-}
-
-[[noreturn]] void refuse(const std::string& name, const std::string& reason,
-                         const std::string& remedy) {
-  throw SegmentError("/dev/shm/" + name + " is refused: " + reason + "; " + remedy);
-}
-
-// The geometry that a published header tells, if it's one of ours and true to its file.
-Geometry checked_geometry(const SegmentHeader& header, const std::string& name,
-                          std::size_t file_bytes) {
-  const std::string remedy = "remove the file, or choose another job name";
-  if (header.magic != kMagic) refuse(name, "it isn't a segment of this library", remedy);
-  if (header.layout_version != kLayoutVersion) {
-    refuse(name,
-           "its layout has version " + std::to_string(header.layout_version) + ", this program's " +
-               std::to_string(kLayoutVersion),
-           "start all ranks with the same version of the program");
-  }
-  Geometry geometry;
-  try {
-    geometry = Geometry::of(static_cast<int>(header.world_size), header.arena_bytes);
-  } catch (const InvalidArgument& error) {
-    refuse(name, std::string("its header can't be right: ") + error.what(), remedy);
-  }
-  if (header.on_peer_failure > distributed::PeerFailurePolicy::continue_without) {
-    refuse(name, "its header can't be right: no such policy for peer failures", remedy);
-  }
-  if (header.streaming_stores > distributed::StreamingStores::always) {
-    refuse(name, "its header can't be right: no such choice of streaming stores", remedy);
-  }
-  if (header.segment_bytes != geometry.segment_bytes || file_bytes != geometry.segment_bytes) {
-    refuse(name,
-           "its size is " + std::to_string(file_bytes) + " bytes instead of " +
-               std::to_string(geometry.segment_bytes),
-           remedy);
-  }
-  return geometry;
-}
-
 // Whether the file holds a published header, or somebody else's data, which the caller's checks
 // refuse. Looks at the header's page only.
 bool is_published(const MemoryFile& file) {
@@ -213,26 +152,32 @@ std::shared_ptr<Segment> Segment::open_named(const std::string& name) {
   auto opened = MemoryFile::open(name);
   if (!opened) return nullptr;
   auto file = std::make_shared<MemoryFile>(std::move(*opened));
-  check_owner(*file, name);
+  const std::string path = "/dev/shm/" + name;
+  check_owner(*file, path);
   if (!is_published_or_removed(*file)) return nullptr;
   const std::size_t file_bytes = file->bytes();
   if (file_bytes < sizeof(SegmentHeader)) {
-    refuse(name, "it isn't a segment of this library",
+    refuse(path, "it isn't a segment of this library",
            "remove the file, or choose another job name");
   }
   const bip::mapped_region page(*file, bip::read_only, 0, sizeof(SegmentHeader));
   const auto& header = *static_cast<const SegmentHeader*>(page.get_address());
-  const Geometry geometry = checked_geometry(header, name, file_bytes);
+  const Geometry geometry = checked_geometry(header, path, file_bytes);
   // The maker has taken it already; a file with holes would take memory where it is touched.
   if (const int error = file->reserve(0, geometry.groups_offset); error != 0) {
     tell_lack_of_space("the control blocks", geometry.groups_offset, file->bytes_free(), error);
   }
-  return std::shared_ptr<Segment>(new Segment(std::move(file), geometry));
+  return map(std::move(file), geometry);
+}
+
+// As messages name it.
+std::string Segment::path() const {
+  return "/dev/shm/" + file_->name();
 }
 
 void Segment::expect(const SegmentOptions& options) const {
   if (header_->launch != options.launch && header_->launch != 0 && options.launch != 0) {
-    refuse(file_->name(), "another start of a job of this name is waiting for its ranks",
+    refuse(path(), "another start of a job of this name is waiting for its ranks",
            "choose another job name (tprun --job), or wait until all ranks of that one have come");
   }
   const Geometry expected = Geometry::of(options.world_size, options.arena_bytes);
@@ -240,26 +185,26 @@ void Segment::expect(const SegmentOptions& options) const {
       "start all ranks with the same options, or choose another job name: a job of this one is "
       "running";
   if (geometry_.world_size != expected.world_size) {
-    refuse(file_->name(),
+    refuse(path(),
            "it was made for " + std::to_string(geometry_.world_size) +
                " ranks, this rank expects " + std::to_string(expected.world_size),
            remedy);
   }
   if (geometry_.arena_bytes != expected.arena_bytes) {
-    refuse(file_->name(),
+    refuse(path(),
            "its arenas have " + std::to_string(geometry_.arena_bytes) +
                " bytes, this rank expects " + std::to_string(expected.arena_bytes),
            remedy);
   }
   if (header_->on_peer_failure != options.on_peer_failure) {
-    refuse(file_->name(),
+    refuse(path(),
            std::string("its ranks ") + distributed::name(header_->on_peer_failure) +
                " on a peer's failure, this rank would " +
                distributed::name(options.on_peer_failure),
            remedy);
   }
   if (header_->streaming_stores != options.streaming_stores) {
-    refuse(file_->name(),
+    refuse(path(),
            std::string("its streaming stores are '") +
                distributed::name(header_->streaming_stores) + "', this rank's '" +
                distributed::name(options.streaming_stores) + "'",
@@ -274,7 +219,7 @@ void Segment::publish() noexcept {
 }
 
 std::shared_ptr<Segment> Segment::map_again() const {
-  return std::shared_ptr<Segment>(new Segment(file_, geometry_));
+  return map(file_, geometry_);
 }
 
 RankBlock& Segment::rank_block(int rank) const noexcept {

@@ -19,6 +19,7 @@
 
 namespace tensorplay::shm {
 
+class Mapping;
 class MemoryFile;
 
 struct SegmentOptions {
@@ -44,6 +45,13 @@ class Segment {
   // if it isn't published yet. What a dead process left unpublished is removed. Throws
   // SegmentError, with the reason, for a file that isn't a segment of ours.
   static std::shared_ptr<Segment> open_named(const std::string& name);
+  // A copy, taken at this moment, of the control blocks of the segment in the file at `path`: what
+  // its ranks tell, without their staging buffers, posts and arenas, which must not be touched. For
+  // viewers: it takes no memory of the segment's, changes nothing in it, and can't be hurt by what
+  // becomes of the file. Words that change while they are copied may be torn apart from each other.
+  // The locks of ranks are asked about in the file itself. Throws SegmentError, with the reason,
+  // for a file that isn't a published segment of this user's and version.
+  static std::shared_ptr<Segment> copy_of(const std::string& path);
   // Throws SegmentError, with the reason, for a segment that was made for other options.
   void expect(const SegmentOptions& options) const;
   // The name of a job's segment, without the folder: tensorplay-<uid>-<job>.
@@ -98,8 +106,11 @@ class Segment {
   bool unlink_name() noexcept;
 
  private:
-  class Mapping;  // the file and its place in this process's address space
-  Segment(std::shared_ptr<MemoryFile> file, const Geometry& geometry);
+  Segment(std::shared_ptr<MemoryFile> file, std::unique_ptr<Mapping> mapping,
+          const Geometry& geometry);
+  static std::shared_ptr<Segment> map(std::shared_ptr<MemoryFile> file, const Geometry& geometry);
+  void copy_control_blocks() const;
+  std::string path() const;
   static std::shared_ptr<Segment> make(std::shared_ptr<MemoryFile> file, const Geometry& geometry,
                                        const SegmentOptions& options);
   std::size_t bytes_to_start() const noexcept;
