@@ -76,7 +76,7 @@ void GroupEngine::advance(Operation& operation) {
 // The others have arrived, and would wait for what this rank has no memory to do.
 Failure GroupEngine::out_of_memory_in(const Operation& operation) const {
   return {shm::FailureKind::peer_failure, rank(), PeerFailure::Cause::raised,
-          rank_label(memory_, rank()) + " ran out of memory in " + describe(operation.call) +
+          process_label(memory_, rank()) + " ran out of memory in " + describe(operation.call) +
               ", operation " + std::to_string(operation.number),
           sync::pid_of(memory_.life(rank()))};
 }

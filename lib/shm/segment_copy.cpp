@@ -5,6 +5,8 @@
 
 #include <cstddef>
 #include <cstring>
+#include <memory>
+#include <span>
 
 namespace tensorplay::shm {
 
@@ -12,9 +14,10 @@ std::shared_ptr<Segment> Segment::copy_of(const std::string& path) {
   auto file = std::make_shared<MemoryFile>(MemoryFile::open_for_reading(path));
   // The anonymous memory of a job isn't private by its mode: nobody else can find it.
   if (!file->is_regular() || file->owner_uid() != geteuid()) check_owner(*file, path);
-  alignas(SegmentHeader) std::byte bytes[sizeof(SegmentHeader)];
-  file->read(0, bytes);
-  const auto& header = *reinterpret_cast<const SegmentHeader*>(bytes);
+  // On the heap: gcc's address sanitizer aligns what lies on its stacks to 64 bytes at most.
+  const auto own_header = std::make_unique<SegmentHeader>();
+  const SegmentHeader& header = *own_header;
+  file->read(0, std::as_writable_bytes(std::span(own_header.get(), 1)));
   // SYNC segment. Acquire: pairs with publish().
   if (header.state.load(std::memory_order_acquire) != SegmentState::ready &&
       header.magic == kMagic) {
@@ -25,7 +28,7 @@ std::shared_ptr<Segment> Segment::copy_of(const std::string& path) {
   const std::shared_ptr<Segment> copy(new Segment(std::move(file), std::move(mapping), geometry));
   copy->copy_control_blocks();
   // What was checked counts, whatever became of it meanwhile.
-  std::memcpy(copy->mapping_->at(0), bytes, sizeof(bytes));
+  std::memcpy(copy->mapping_->at(0), static_cast<const void*>(&header), sizeof(header));
   return copy;
 }
 

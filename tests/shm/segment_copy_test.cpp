@@ -60,6 +60,7 @@ BOOST_AUTO_TEST_CASE(it_tells_what_the_segment_told_at_that_moment) {
   segment->header().group_slots[5].store(kSlotInUse, std::memory_order_relaxed);
   segment->member_block(5, 0).completed.store(4, std::memory_order_relaxed);
   const auto copy = Segment::copy_of(place.path());
+  // Relaxed: one thread.
   segment->rank_block(2).activity.waiting.store(78, std::memory_order_relaxed);
   BOOST_TEST(copy->world_size() == 3);
   BOOST_TEST((copy->geometry() == segment->geometry()));
@@ -71,6 +72,7 @@ BOOST_AUTO_TEST_CASE(it_tells_what_the_segment_told_at_that_moment) {
 BOOST_AUTO_TEST_CASE(it_takes_no_memory_of_the_segment) {
   const JobPlace place;
   const auto segment = published(place);
+  // Relaxed: one thread.
   segment->header().group_slots[7].store(kSlotInUse, std::memory_order_relaxed);
   const std::size_t before = place.bytes_taken();
   const auto copy = Segment::copy_of(place.path());

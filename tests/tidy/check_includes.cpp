@@ -11,10 +11,12 @@ namespace {
 // Lower ones first; those of one rank don't include each other.
 const std::map<std::string, int>& ranks_of_layers() {
   static const std::map<std::string, int> ranks = {
-      {"lib/base", 0},           {"lib/shm", 1},         {"lib/sync", 2},
-      {"lib/reduce", 2},         {"lib/collectives", 3}, {"lib/distributed", 4},
-      {"lib/algorithms", 5},     {"lib/nn", 6},          {"lib/optim", 6},
-      {"lib/multiprocessing", 6}, {"lib/inspect", 5}};
+      {"lib/base", 0},        {"lib/shm", 1},
+      {"lib/sync", 2},        {"lib/reduce", 2},
+      {"lib/collectives", 3}, {"lib/distributed", 4},
+      {"lib/algorithms", 5},  {"lib/nn", 6},
+      {"lib/optim", 6},       {"lib/multiprocessing", 6},
+      {"lib/inspect", 5}};
   return ranks;
 }
 
